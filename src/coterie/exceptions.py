@@ -1,0 +1,73 @@
+"""Every error Coterie raises on purpose. All are `CoterieError`; most are also the built-in kind
+a caller would expect (`ValueError`, `ImportError`), so ordinary `except` clauses keep working.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coterie.constraints import Constraints
+
+__all__ = [
+    "CoterieError",
+    "CoterieWarning",
+    "InfeasibleConstraints",
+    "InvalidConstraints",
+    "InvalidData",
+    "InvalidParameter",
+    "MissingData",
+    "MissingDependency",
+    "TooWide",
+    "UndecidedFeasibility",
+]
+
+
+class CoterieError(Exception):
+    """Base of every error raised on purpose by Coterie."""
+
+
+class CoterieWarning(UserWarning):
+    """Base of every warning raised on purpose by Coterie."""
+
+
+class InvalidConstraints(CoterieError, ValueError):
+    """A pair, weight, certainty or id that cannot be used; the message names it and the remedy."""
+
+
+class InfeasibleConstraints(InvalidConstraints):
+    """Hard pairs that no assignment satisfies.
+
+    Attributes
+    ----------
+    conflict : Constraints or None
+        A minimal set of the user's own pairs that clash: drop any one and the rest can be met.
+    """
+
+    def __init__(self, message: str, conflict: Constraints | None = None) -> None:
+        super().__init__(message)
+        self.conflict = conflict
+
+
+class UndecidedFeasibility(CoterieError, RuntimeError):
+    """Whether the hard pairs can be met was not decided within the time limit."""
+
+
+class InvalidData(CoterieError, ValueError):
+    """Rows that the chosen distortion or estimator cannot use; the message names row and column."""
+
+
+class InvalidParameter(CoterieError, ValueError):
+    """A parameter value that is not understood; the message lists what is."""
+
+
+class TooWide(CoterieError, ValueError):
+    """Exact elimination would need a table larger than allowed (see `coterie.inference`)."""
+
+
+class MissingData(CoterieError, FileNotFoundError):
+    """A data set that is not bundled and was not found; the message says where to put it."""
+
+
+class MissingDependency(CoterieError, ImportError):
+    """An optional package that is not installed; the message says which extra to install."""
