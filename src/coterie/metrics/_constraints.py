@@ -1,0 +1,69 @@
+"""How far a labeling keeps a set of constraints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import column_or_1d
+
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidData
+
+
+class ConstraintSatisfaction(NamedTuple):
+    """How far a labeling keeps a set of constraints. Fractions of no pairs at all are 1."""
+
+    kept: float
+    """Fraction of all pairs that are kept."""
+    must_kept: float
+    """Fraction of the must-links that are kept."""
+    cannot_kept: float
+    """Fraction of the cannot-links that are kept."""
+    n_broken: int
+    """Number of pairs broken, of either kind, hard or soft."""
+    n_hard_broken: int
+    """Number of hard pairs broken: 0 for every estimator that promises to keep them."""
+    cost: float
+    """Summed cost of the broken soft pairs, a plain pair costing 1 (`Constraints.cost`)."""
+
+
+def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> ConstraintSatisfaction:
+    """How far `labels` keep `constraints`.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        One label a row; a must-link is kept if both rows have the same one.
+    constraints : Constraints
+        Pairs over the same n rows.
+
+    Returns
+    -------
+    ConstraintSatisfaction
+        Fractions kept (all, must, cannot), pairs broken, hard pairs broken, cost of broken soft
+        pairs.
+    """
+    labels = column_or_1d(labels)
+    if labels.size != constraints.n_samples:
+        raise InvalidData(
+            f"There are {labels.size} labels, but the constraints are about "
+            f"{constraints.n_samples} rows; use constraints.subset(rows) for a part of the rows."
+        )
+    together = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
+    must = constraints.kind > 0
+    kept = together == must
+    soft_broken = ~kept & ~constraints.is_hard
+    return ConstraintSatisfaction(
+        kept=_mean(kept),
+        must_kept=_mean(kept[must]),
+        cannot_kept=_mean(kept[~must]),
+        n_broken=int((~kept).sum()),
+        n_hard_broken=int((~kept & constraints.is_hard).sum()),
+        cost=float(constraints.cost()[soft_broken].sum()),
+    )
+
+
+def _mean(kept: np.ndarray) -> float:
+    return float(kept.mean()) if kept.size else 1.0
