@@ -15,6 +15,7 @@ __all__ = [
     "InfeasibleConstraints",
     "InvalidConstraints",
     "InvalidData",
+    "InvalidModel",
     "InvalidParameter",
     "MissingData",
     "MissingDependency",
@@ -55,6 +56,10 @@ class UndecidedFeasibility(CoterieError, RuntimeError):
 
 class InvalidData(CoterieError, ValueError):
     """Rows that the chosen distortion or estimator cannot use; the message names row and column."""
+
+
+class InvalidModel(CoterieError, ValueError):
+    """A model that cannot be saved, or a model directory that cannot be loaded safely."""
 
 
 class InvalidParameter(CoterieError, ValueError):
