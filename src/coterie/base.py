@@ -1,0 +1,55 @@
+"""The base of every estimator: what `fit` accepts, and what is told about broken pairs."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from coterie.constraints import Constraints, PairTable
+from coterie.validation import check_constraints, check_rows, check_sample_weight
+
+__all__ = ["ConstrainedClusterer", "broken_pairs"]
+
+
+def broken_pairs(
+    labels: NDArray[Any], constraints: Constraints, cost: NDArray[np.float64]
+) -> PairTable:
+    """The user's pairs that `labels` (n,) break, each with its cost (m,), worst first."""
+    same = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
+    broken = np.flatnonzero(same != (constraints.kind > 0))
+    return PairTable(
+        constraints.pairs[broken, 0],
+        constraints.pairs[broken, 1],
+        constraints.kind[broken],
+        cost[broken],
+    )
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator):
+    """A clusterer that takes `constraints` in `fit`.
+
+    Subclasses call `_check_fit_input` first and publish attributes ending in `_` last, so a fit
+    that fails leaves an earlier fit as it was.
+    """
+
+    def _check_fit_input(
+        self, X: Any, constraints: Any, sample_weight: Any = None
+    ) -> tuple[Any, Constraints, NDArray[np.float64] | None]:
+        """Rows (float32/64, dense or CSR), constraints for them, weights (n,) or None."""
+        X = check_rows(self, X, reset=True, sparse=self.__sklearn_tags__().input_tags.sparse)
+        pairs = check_constraints(constraints, X.shape[0])
+        return X, pairs, check_sample_weight(sample_weight, X.shape[0])
+
+    def _check_new_rows(self, X: Any) -> Any:
+        """Rows for `predict` and `transform`, with the columns seen in `fit`."""
+        return check_rows(self, X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""
+        from coterie.persistence import save
+
+        save(self, path)

@@ -1,0 +1,29 @@
+"""How far is a row from a centre, and two rows from each other; parameters that can be learned."""
+
+from coterie.distortions.base import CenterTerms, Distortion
+from coterie.distortions.bregman import (
+    Bregman,
+    IDivergence,
+    ItakuraSaito,
+    KLDivergence,
+    SeparableBregman,
+)
+from coterie.distortions.directional import Correlation, Cosine
+from coterie.distortions.euclidean import Mahalanobis, SquaredEuclidean
+from coterie.distortions.registry import DISTORTIONS, get_distortion
+
+__all__ = [
+    "DISTORTIONS",
+    "Bregman",
+    "CenterTerms",
+    "Correlation",
+    "Cosine",
+    "Distortion",
+    "IDivergence",
+    "ItakuraSaito",
+    "KLDivergence",
+    "Mahalanobis",
+    "SeparableBregman",
+    "SquaredEuclidean",
+    "get_distortion",
+]

@@ -1,0 +1,198 @@
+"""What every distortion offers: how far a row is from a centre, and two rows from each other.
+
+A distortion to the centres is computed as one matrix product,
+
+    d(x_i, mu_k) = r_i + b_k + s_i <x_i, g_k>,
+
+which serves a Bregman divergence phi(x) - phi(mu) - <grad phi(mu), x - mu> (r = phi(x),
+g = -grad phi(mu), b = <grad phi(mu), mu> - phi(mu)), the cosine distance (r = 1, s = 1/|x|), and
+dense and sparse rows alike: a CSR matrix is never filled.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from coterie.exceptions import InvalidData, InvalidParameter
+
+__all__ = ["CenterTerms", "Distortion", "gather_pairs", "row_sums"]
+
+Array = NDArray[Any]
+
+
+class CenterTerms(NamedTuple):
+    """What a distortion needs of the centres, computed once per pass over the rows.
+
+    Attributes
+    ----------
+    slope : ndarray of shape (K, d)
+        g above.
+    offset : ndarray of shape (K,)
+        b above.
+    square : ndarray of shape (K, d) or (K, d, d), optional
+        Curvature, for a squared distance whose metric differs from cluster to cluster.
+    """
+
+    slope: Array
+    offset: Array
+    square: Array | None = None
+
+
+class Distortion(ABC):
+    """A distortion measure, with parameters `A` that may be learned (None: the plain measure).
+
+    Subclasses are small immutable objects: equal settings, equal behaviour, no state from data.
+    """
+
+    name: ClassVar[str]
+    #: d(x + t, mu + t) = d(x, mu): dense rows may be measured from their mean.
+    translation_invariant: ClassVar[bool] = False
+    #: Forms of A that can be learned ("diagonal", "full"); empty where nothing can be.
+    forms: ClassVar[tuple[str, ...]] = ()
+    #: Whether A may differ from cluster to cluster.
+    per_cluster: ClassVar[bool] = False
+
+    def bind(self, X: Any) -> Distortion:
+        """The distortion with whatever it takes from the rows fixed; itself for most."""
+        return self
+
+    def initial(self, d: int) -> Array | None:
+        """The parameters A to start from; None is the plain measure."""
+        return None
+
+    # -- rows and centres ------------------------------------------------------------------
+    def check_rows(self, X: Any) -> None:
+        """Raise `InvalidData`, naming row and column, if the rows are outside the domain."""
+
+    @abstractmethod
+    def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
+        """r (b,): the part of the distortion that depends on the row alone."""
+
+    def row_scale(self, X: Any, A: Array | None = None) -> Array | None:
+        """s (b,), or None where it is 1 for every row."""
+        return None
+
+    @abstractmethod
+    def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
+        """g and b of the centres (K, d)."""
+
+    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """b_k + s_i <x_i, g_k>, (b, K): the distortion without its row term."""
+        product = np.asarray(X @ terms.slope.T)
+        if scale is not None:
+            product *= scale[:, None]
+        product += terms.offset
+        return product
+
+    def to_centers(self, X: Any, centers: Array, A: Array | None = None) -> Array:
+        """d(x_i, mu_k) for all rows and centres, (n, K), never below 0."""
+        terms = self.center_terms(centers, A)
+        distances = self.cross(X, terms, self.row_scale(X, A))
+        distances += self.row_term(X, A)[:, None].astype(distances.dtype, copy=False)
+        return np.maximum(distances, 0, out=distances)
+
+    @abstractmethod
+    def centroid(self, sums: Array, counts: Array, A: Array | None = None) -> Array:
+        """The centres (K, d) that minimise the distortion, from sums of w s x and of w.
+
+        Every count must be positive: the caller reseeds empty clusters first.
+        """
+
+    # -- pairs of rows ---------------------------------------------------------------------
+    @abstractmethod
+    def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
+        """phi(x_i, x_j) of the listed pairs: (m,), or (m, K) where A differs by cluster.
+
+        Symmetric, zero for equal rows, and the penalty of a broken must-link (3.11).
+        """
+
+    @abstractmethod
+    def phi_max(self, X: Any, A: Array | None = None) -> float | Array:
+        """An upper bound of `between` over all pairs of rows: a number, or (K,)."""
+
+    # -- settings --------------------------------------------------------------------------
+    def _settings(self) -> dict[str, Any]:
+        return dict(sorted(vars(self).items()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self._settings().items())
+        return f"{type(self).__name__}({inside})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, repr(self)))
+
+
+# -- helpers that treat dense and CSR rows alike ------------------------------------------------
+
+
+def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np.float64]:
+    """sum_m weights_m x_m^power of every row, (b,) float64."""
+    if sp.issparse(X):
+        values = X if power == 1 else X.power(power)
+        weights = np.ones(X.shape[1]) if weights is None else weights
+        return np.asarray(values @ weights, dtype=np.float64)
+    if power == 2 and weights is None:
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    if power == 2:
+        return np.einsum("ij,ij,j->i", X, X, weights, dtype=np.float64)
+    if weights is None:
+        return X.sum(axis=1, dtype=np.float64)
+    return np.asarray(X @ weights, dtype=np.float64)
+
+
+_PAIR_BYTES = 1 << 25
+
+
+def gather_pairs(X: Any, i: Array, j: Array) -> Any:
+    """Yield (lo, hi, rows x_i, rows x_j) over pieces of the pair list that fit in memory."""
+    if sp.issparse(X):
+        width = max(1, X.nnz // max(1, X.shape[0])) * 4
+    else:
+        width = max(1, X.shape[1])
+    step = max(256, _PAIR_BYTES // (8 * width))
+    for lo in range(0, len(i), step):
+        hi = min(lo + step, len(i))
+        yield lo, hi, X[i[lo:hi]], X[j[lo:hi]]
+
+
+def first_bad(X: Any, bad: Any) -> tuple[int, int, float] | None:
+    """Row, column and value of the first entry for which `bad(values)` holds, or None."""
+    if sp.issparse(X):
+        where = np.flatnonzero(bad(X.data))
+        if not where.size:
+            return None
+        p = int(where[0])
+        row = int(np.searchsorted(X.indptr, p, side="right")) - 1
+        return row, int(X.indices[p]), float(X.data[p])
+    for lo in range(0, X.shape[0], 65_536):
+        where = np.argwhere(bad(X[lo : lo + 65_536]))
+        if where.size:
+            row, column = int(where[0, 0]) + lo, int(where[0, 1])
+            return row, column, float(X[row, column])
+    return None
+
+
+def refuse(X: Any, bad: Any, what: str, remedy: str) -> None:
+    """Raise `InvalidData` that names the first entry for which `bad` holds."""
+    found = first_bad(X, bad)
+    if found is not None:
+        row, column, value = found
+        raise InvalidData(f"row {row}, column {column} is {value:g}: {what}. {remedy}")
+
+
+def need_form(distortion: Distortion, form: str) -> None:
+    """Raise `InvalidParameter` if `distortion` cannot learn a metric of that form."""
+    if form not in distortion.forms:
+        can = " or ".join(distortion.forms) or "none"
+        raise InvalidParameter(
+            f"{distortion.name} cannot learn a {form} metric (it can: {can}). "
+            "Set learn_metric=False, or choose another distortion."
+        )

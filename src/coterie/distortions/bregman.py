@@ -1,0 +1,278 @@
+"""Bregman divergences that add over columns: squared Euclidean, I-divergence, Itakura-Saito, own.
+
+d_A(x, mu) = sum_m a_m [phi(x_m) - phi(mu_m) - phi'(mu_m) (x_m - mu_m)], with weights a_m > 0
+(all 1 where A is None). Squared Euclidean distance also takes a full matrix and one metric a
+cluster; it stands in `euclidean.py`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from coterie.distortions.base import CenterTerms, Distortion, gather_pairs, refuse, row_sums
+from coterie.exceptions import InvalidData, InvalidParameter
+
+__all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableBregman"]
+
+Array = NDArray[Any]
+
+
+class SeparableBregman(Distortion):
+    """A Bregman divergence from a convex function of one number, `phi`, applied to each column."""
+
+    forms: ClassVar[tuple[str, ...]] = ("diagonal",)
+
+    @abstractmethod
+    def phi(self, x: Array) -> Array:
+        """phi of every entry."""
+
+    @abstractmethod
+    def phi_prime(self, x: Array) -> Array:
+        """phi' of every entry; only ever asked of centres."""
+
+    def phi_rows(self, X: Any) -> Any:
+        """phi of every entry less `phi_zero`, so that zeros stay zeros and CSR stays CSR."""
+        return apply_entries(self.phi, X)
+
+    def phi_zero(self, n_columns: int) -> float:
+        """What `phi_rows` leaves out of every entry."""
+        return 0.0
+
+    def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
+        """sum_m a_m phi(x_m)."""
+        d = X.shape[1]
+        return row_sums(self.phi_rows(X), A) + self.phi_zero(d) * (d if A is None else A.sum())
+
+    def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
+        """g = -a phi'(mu), b = sum_m a_m (phi'(mu_m) mu_m - phi(mu_m))."""
+        wide = np.asarray(centers, dtype=np.float64)
+        weights = np.ones(wide.shape[1]) if A is None else A
+        slope = -weights * self.phi_prime(wide)
+        offset = -(slope * wide).sum(axis=1) - self.phi(wide) @ weights
+        return CenterTerms(slope.astype(centers.dtype), offset.astype(centers.dtype))
+
+    def centroid(self, sums: Array, counts: Array, A: Array | None = None) -> Array:
+        """The arithmetic mean, the minimiser for every Bregman divergence."""
+        return sums / counts[:, None]
+
+    def column_loss(self, phi_sums: Array, sums: Array, counts: Array, centers: Array) -> Array:
+        """sum over the rows of each cluster of the divergence in each column, (K, d), for a = 1."""
+        slope = self.phi_prime(centers)
+        loss = phi_sums - counts[:, None] * self.phi(centers)
+        return np.maximum(loss - slope * (sums - counts[:, None] * centers), 0.0)
+
+    def between_columns(self, xi: Any, xj: Any) -> Any:
+        """phi(x) + phi(y) - 2 phi((x + y)/2) of each column: the divergences to the mean, (3.20)."""
+        middle = apply_entries(self.phi, (xi + xj) * 0.5)
+        return apply_entries(self.phi, xi) + apply_entries(self.phi, xj) - 2 * middle
+
+    def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
+        """Sum of both rows' divergences to their mean, weighted by a: (m,)."""
+        values = np.empty(len(i))
+        for lo, hi, xi, xj in gather_pairs(X, i, j):
+            values[lo:hi] = row_sums(self.between_columns(xi, xj), A)
+        return np.maximum(values, 0.0)
+
+    def phi_max(self, X: Any, A: Array | None = None) -> float:
+        """Bound from the box around the data: `between` grows away from the diagonal."""
+        low, high = column_range(X)
+        gap = self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2)
+        return float(gap.sum() if A is None else gap @ A)
+
+
+def apply_entries(function: Callable[[Array], Array], X: Any) -> Any:
+    """`function` of every entry in float64; of the stored entries for CSR rows."""
+    if not sp.issparse(X):
+        return function(np.asarray(X, dtype=np.float64))
+    values = function(X.data.astype(np.float64))
+    return sp.csr_matrix((values, X.indices, X.indptr), X.shape)
+
+
+def column_range(X: Any) -> tuple[Array, Array]:
+    """Least and greatest value of every column, (d,) each, in float64."""
+    if sp.issparse(X):
+        return tuple(  # type: ignore[return-value]
+            np.asarray(part.toarray()).ravel().astype(np.float64)
+            for part in (X.min(axis=0), X.max(axis=0))
+        )
+    return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+
+
+class IDivergence(SeparableBregman):
+    """I-divergence sum_m a_m [x_m log(x_m / mu_m) - x_m + mu_m] of non-negative rows, (3.19).
+
+    Parameters
+    ----------
+    smoothing : float
+        alpha of (3.23): centres become (mean + alpha/d) / (1 + alpha), so that no centre is zero
+        where a row is not. To keep centres the minimisers of the objective, the rows are smoothed
+        alike: the divergence is taken from (x + alpha/d) / (1 + alpha), without filling sparse
+        rows. Zero turns it off; a zero in a centre then costs a row with a positive entry there
+        more than any other centre does.
+    """
+
+    name: ClassVar[str] = "i-divergence"
+    _least = 1e-300  # stands for a zero in a centre, so that 0 * log 0 is 0 and not NaN
+
+    def __init__(self, smoothing: float = 0.01) -> None:
+        if not (np.isfinite(smoothing) and smoothing >= 0):
+            raise InvalidParameter(f"smoothing={smoothing!r} must be a finite number of at least 0.")
+        self.smoothing = float(smoothing)
+
+    def check_rows(self, X: Any) -> None:
+        """No entry may be negative, no row all zero."""
+        refuse(
+            X, lambda v: v < 0, f"{self.name} needs values of 0 or more", "Shift or drop the column."
+        )
+        empty = np.flatnonzero(row_sums(X) <= 0)
+        if empty.size:
+            raise InvalidData(
+                f"row {empty[0]} is all zeros ({empty.size} such rows): {self.name} cannot place it. "
+                "Drop those rows."
+            )
+
+    def phi(self, x: Array) -> Array:
+        """x log x - x, with 0 log 0 = 0."""
+        return xlogy(x, x) - x
+
+    def phi_prime(self, x: Array) -> Array:
+        """log x."""
+        return np.log(np.maximum(x, self._least))
+
+    def _prior(self, d: int) -> float:
+        return self.smoothing / (d * (1 + self.smoothing))
+
+    def phi_zero(self, n_columns: int) -> float:
+        """phi of a zero entry after smoothing."""
+        return float(self.phi(np.float64(self._prior(n_columns))))
+
+    def phi_rows(self, X: Any) -> Any:
+        """phi of the smoothed entries, less that of a zero."""
+        zero, prior = self.phi_zero(X.shape[1]), self._prior(X.shape[1])
+        return apply_entries(
+            lambda x: self.phi(x / (1 + self.smoothing) + prior) - zero, self._scaled(X)
+        )
+
+    def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
+        """g and b with the smoothing of the rows moved over to the centres' side."""
+        slope, offset, _ = super().center_terms(np.asarray(centers, dtype=np.float64), A)
+        offset = offset + self._prior(centers.shape[1]) * slope.sum(axis=1)
+        slope = slope / (1 + self.smoothing)
+        return CenterTerms(slope.astype(centers.dtype), offset.astype(centers.dtype))
+
+    def centroid(self, sums: Array, counts: Array, A: Array | None = None) -> Array:
+        """(mean + alpha/d) / (1 + alpha), (3.23) with d the number of columns."""
+        return sums / (counts[:, None] * (1 + self.smoothing)) + self._prior(sums.shape[1])
+
+    def between_columns(self, xi: Any, xj: Any) -> Any:
+        """x log 2x/(x+y) + y log 2y/(x+y) of each column, (3.20); rows as given, not smoothed."""
+        return super().between_columns(self._scaled(xi), self._scaled(xj))
+
+    def _scaled(self, X: Any) -> Any:
+        return X
+
+    def phi_max(self, X: Any, A: Array | None = None) -> float:
+        """log 2 times the two greatest sums_m a_m x_m: x log 2x/(x+y) + ... <= log 2 (x + y)."""
+        masses = row_sums(self._scaled(X), A)
+        return float(np.log(2) * np.partition(masses, -min(2, masses.size))[-2:].sum())
+
+
+class KLDivergence(IDivergence):
+    """Kullback-Leibler divergence of rows taken as distributions: each is divided by its sum.
+
+    The I-divergence (3.19) of the normalised rows; word counts go in as they are.
+    """
+
+    name: ClassVar[str] = "kl"
+
+    def row_scale(self, X: Any, A: Array | None = None) -> Array | None:
+        """1 / sum of the row."""
+        return 1.0 / row_sums(X)
+
+    def _scaled(self, X: Any) -> Any:
+        scale = 1.0 / row_sums(X)
+        return sp.csr_matrix(sp.diags_array(scale) @ X) if sp.issparse(X) else X * scale[:, None]
+
+
+class ItakuraSaito(SeparableBregman):
+    """Itakura-Saito distance x/mu - log(x/mu) - 1, for strictly positive rows (power spectra)."""
+
+    name: ClassVar[str] = "itakura-saito"
+
+    def check_rows(self, X: Any) -> None:
+        """All entries must be above 0 (so a sparse matrix cannot be used)."""
+        if sp.issparse(X):
+            raise InvalidData(
+                "Itakura-Saito needs every entry above 0, a sparse matrix has zeros. "
+                "Use distortion='kl' or 'cosine' for sparse rows."
+            )
+        refuse(X, lambda v: v <= 0, "Itakura-Saito needs values above 0", "Add a small constant.")
+
+    def phi(self, x: Array) -> Array:
+        """-log x."""
+        return -np.log(x)
+
+    def phi_prime(self, x: Array) -> Array:
+        """-1/x."""
+        return -1.0 / x
+
+
+class Bregman(SeparableBregman):
+    """Any Bregman divergence from a convex function and its derivative, applied to each column.
+
+    Parameters
+    ----------
+    phi, phi_prime : callable
+        The function and its derivative, entry by entry: array in, array of the same shape out.
+    low, high : float
+        The open or closed interval the rows must lie in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.distortions import Bregman
+    >>> cubic = Bregman(lambda x: x**3, lambda x: 3 * x**2, low=0)
+    >>> cubic.to_centers(np.array([[1.0, 2.0]]), np.array([[1.0, 1.0]]))
+    array([[4.]])
+    """
+
+    name: ClassVar[str] = "bregman"
+
+    def __init__(
+        self,
+        phi: Callable[[Array], Array],
+        phi_prime: Callable[[Array], Array],
+        *,
+        low: float = -np.inf,
+        high: float = np.inf,
+    ) -> None:
+        self.function = phi
+        self.derivative = phi_prime
+        self.low = low
+        self.high = high
+
+    def check_rows(self, X: Any) -> None:
+        """All entries must lie in [low, high], and have finite phi."""
+        what = f"this Bregman divergence is for values in [{self.low:g}, {self.high:g}]"
+        refuse(X, lambda v: (v < self.low) | (v > self.high), what, "Rescale or drop the column.")
+        refuse(X, lambda v: ~np.isfinite(self.phi(v)), "phi is not finite there", "Set low and high.")
+        if sp.issparse(X) and self.phi(np.zeros(1))[0] != 0:
+            raise InvalidData(
+                f"phi(0) = {self.phi(np.zeros(1))[0]:g}, so a sparse matrix would have to be filled. "
+                "Pass phi minus phi(0): a constant changes no divergence."
+            )
+
+    def phi(self, x: Array) -> Array:
+        """The given function."""
+        return np.asarray(self.function(np.asarray(x, dtype=np.float64)))
+
+    def phi_prime(self, x: Array) -> Array:
+        """The given derivative."""
+        return np.asarray(self.derivative(np.asarray(x, dtype=np.float64)))

@@ -1,0 +1,132 @@
+"""Input checks shared by every estimator: rows, constraints, weights and named choices."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
+
+__all__ = [
+    "check_choice",
+    "check_constraints",
+    "check_count",
+    "check_n_clusters",
+    "check_real",
+    "check_rows",
+    "check_sample_weight",
+]
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+    """Return `X` as a C-ordered float32/float64 array or a CSR matrix with sorted indices.
+
+    Sets or checks `n_features_in_` and `feature_names_in_` as every scikit-learn estimator does.
+    """
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+        dtype=[np.float64, np.float32],
+        order="C",
+        accept_large_sparse=False,
+    )
+    if hasattr(X, "sort_indices") and not X.has_sorted_indices:
+        X = X.copy()
+        X.sort_indices()
+    return X
+
+
+def check_constraints(constraints: Any, n_samples: int) -> Constraints:
+    """Return `constraints`, or an empty set for None; refuse a set made for other rows."""
+    if constraints is None:
+        return Constraints(n_samples)
+    if not isinstance(constraints, Constraints):
+        raise InvalidConstraints(
+            f"constraints must be a coterie.Constraints, got {type(constraints).__name__}. "
+            "Build one with Constraints(n_samples, must_link=..., cannot_link=...), or with "
+            "Constraints.from_labels, from_groups or from_frame."
+        )
+    if constraints.n_samples != n_samples:
+        raise InvalidConstraints(
+            f"the constraints speak of {constraints.n_samples} rows but X has {n_samples}. "
+            "If X is a part of the rows (a fold, a filtered frame), pass "
+            "constraints.subset(rows) with the row numbers that are left."
+        )
+    return constraints
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Return the weights as (n_samples,) float64, or None where every row weighs the same 1."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real):
+        weights = np.full(n_samples, float(sample_weight))
+    else:
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        )
+    if weights.shape != (n_samples,):
+        raise InvalidData(
+            f"sample_weight has shape {weights.shape}, expected ({n_samples},): one per row of X."
+        )
+    negative = np.flatnonzero(weights < 0)
+    if negative.size:
+        raise InvalidData(
+            f"sample_weight[{negative[0]}] = {weights[negative[0]]} is negative; "
+            "weights say how often a row counts, give 0 or more."
+        )
+    if not weights.any():
+        raise InvalidData("sample_weight is zero for every row; at least one row must count.")
+    return weights
+
+
+def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
+    """Return `value` if it is one of `options`; else say which is nearest and list them all."""
+    options = list(options)
+    if isinstance(value, str) and value in options:
+        return value
+    near = difflib.get_close_matches(str(value), options, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InvalidParameter(f"{name}={value!r} is not known.{hint} Choose from {options}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> int:
+    """Return an integer parameter of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise InvalidParameter(f"{name}={value!r} must be an integer of at least {least}.")
+    return int(value)
+
+
+def check_real(
+    name: str, value: Any, *, least: float = 0.0, strict: bool = False, finite: bool = True
+) -> float:
+    """Return a real parameter of at least `least` (above it where `strict`)."""
+    word = "above" if strict else "at least"
+    wanted = f"{name}={value!r} must be a {'finite ' if finite else ''}number {word} {least:g}."
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(float(value)):
+        raise InvalidParameter(wanted)
+    number = float(value)
+    if number < least or (strict and number == least) or (finite and math.isinf(number)):
+        raise InvalidParameter(wanted)
+    return number
+
+
+def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """Return the number of clusters, refusing more clusters than rows."""
+    k = check_count("n_clusters", n_clusters)
+    if k > n_samples:
+        raise InvalidParameter(
+            f"n_samples={n_samples} should be >= n_clusters={k}: "
+            "there are fewer rows than clusters; lower n_clusters or give more rows."
+        )
+    return k
