@@ -1,0 +1,409 @@
+"""`Constraints`: what the user knows about which rows belong together."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coterie.constraints import _input
+from coterie.constraints._input import CANNOT, MUST, PairArrays
+from coterie.constraints._types import BoolArray, FloatArray, IntArray, KindArray
+from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
+
+if TYPE_CHECKING:
+    from coterie.constraints.closure import Closure
+    from coterie.constraints.conflicts import Conflicts
+    from coterie.constraints.core import Core
+
+PLAIN_CERTAINTY = 0.95  # a pair of this certainty and weight 1 costs exactly w
+
+
+class Constraints:
+    """Must-link and cannot-link pairs over `n_samples` rows; a frozen value.
+
+    Pairs are stored in one canonical form (i < j, sorted), so the order and the orientation in
+    which they are given cannot matter. A must-link of a row with itself is dropped, a cannot-link
+    of a row with itself refused. A certainty below ½ means the opposite kind.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows of the data the pairs are about.
+    must_link, cannot_link : array-like of int, shape (m, 2), optional
+        Row numbers.
+    must_weight, cannot_weight : float or array-like (m,), default 1
+        How many times each pair counts; `np.inf` makes it hard (never broken).
+    must_certainty, cannot_certainty : float or array-like (m,), optional
+        Probability that the pair is right; 1 makes it hard, NaN means not given.
+
+    Attributes
+    ----------
+    n_samples, n_pairs : int
+    pairs : (m, 2) int64, i < j
+    kind : (m,) int8
+        +1 must-link, −1 cannot-link.
+    weight : (m,) float64
+    certainty : (m,) float64, NaN where not given
+    is_hard : (m,) bool
+
+    Examples
+    --------
+    >>> from coterie import Constraints
+    >>> Constraints(5, must_link=[(0, 1), (2, 1)], cannot_link=[(0, 4)], cannot_weight=float("inf"))
+    Constraints(5 rows: 2 must-link, 1 cannot-link (1 hard))
+    """
+
+    __slots__ = ("certainty", "is_hard", "kind", "n_samples", "pairs", "weight")
+
+    n_samples: int
+    pairs: IntArray
+    kind: KindArray
+    weight: FloatArray
+    certainty: FloatArray
+    is_hard: BoolArray
+
+    def __init__(
+        self,
+        n_samples: int,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+        *,
+        must_weight: ArrayLike | None = None,
+        cannot_weight: ArrayLike | None = None,
+        must_certainty: ArrayLike | None = None,
+        cannot_certainty: ArrayLike | None = None,
+    ) -> None:
+        n = _input.check_n_samples(n_samples)
+        must = _input.check_kind_of_pairs(MUST, must_link, must_weight, must_certainty, n)
+        cannot = _input.check_kind_of_pairs(CANNOT, cannot_link, cannot_weight, cannot_certainty, n)
+        self._freeze(n, _input.canonical(_input.join(must, cannot)))
+        self._refuse_hard_of_both_kinds()
+
+    # -- what it holds -------------------------------------------------------------------------
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs, m."""
+        return self.pairs.shape[0]
+
+    @property
+    def must_link(self) -> IntArray:
+        """The must-link pairs, (·, 2)."""
+        return _read_only(self.pairs[self.kind == MUST])
+
+    @property
+    def cannot_link(self) -> IntArray:
+        """The cannot-link pairs, (·, 2)."""
+        return _read_only(self.pairs[self.kind == CANNOT])
+
+    def strength(self, default_certainty: float = PLAIN_CERTAINTY) -> FloatArray:
+        """Strength (m,) in nats: weight · log(γ / (1 − γ)); inf if hard, 0 if the weight is 0.
+
+        `default_certainty` stands in for γ where none was given.
+        """
+        if not 0.5 < default_certainty < 1:
+            raise InvalidParameter(
+                f"default_certainty={default_certainty!r} must lie between 0.5 and 1; "
+                "use as_hard() for pairs that must never be broken"
+            )
+        soft = ~self.is_hard
+        gamma = np.where(np.isnan(self.certainty), default_certainty, self.certainty)[soft]
+        out = np.full(self.n_pairs, np.inf)
+        # γ = 1 with weight 0 is the only soft pair of infinite log-odds: it counts zero times.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out[soft] = np.nan_to_num(self.weight[soft] * np.log(gamma / (1.0 - gamma)), nan=0.0)
+        return out
+
+    def cost(self, w: float = 1.0, default_certainty: float = PLAIN_CERTAINTY) -> FloatArray:
+        """What breaking each pair costs (m,): w · strength / log(.95 / .05); inf if hard.
+
+        A plain pair (weight 1, no certainty) costs exactly `w` under the default certainty.
+        """
+        strength = self.strength(default_certainty)
+        plain = np.log(PLAIN_CERTAINTY / (1.0 - PLAIN_CERTAINTY))
+        out = np.full(self.n_pairs, np.inf)
+        out[~self.is_hard] = w * (strength[~self.is_hard] / plain)
+        return out
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def closure(self, hard_only: bool = True) -> Closure:
+        """Components of the (hard) must-links and the cannot-links between them."""
+        from coterie.constraints.closure import build_closure
+
+        return build_closure(self, hard_only)
+
+    def conflicts(self, hard_only: bool = False) -> Conflicts:
+        """Every contradiction, each a minimal set: a must-link path and the cannot-link it breaks.
+
+        By default soft pairs are taken at their word too, which finds pairs that disagree.
+        """
+        from coterie.constraints.conflicts import Conflicts
+
+        return Conflicts(self, hard_only)
+
+    def check_feasible(
+        self, n_clusters: int, hard_only: bool = False, time_limit: float = 10.0
+    ) -> IntArray:
+        """Labels (n,) in 0..n_clusters−1 that meet every pair (or every hard pair).
+
+        Raises
+        ------
+        InfeasibleConstraints
+            There are none; `.conflict` is a minimal set of your own pairs that cannot all be met.
+        UndecidedFeasibility
+            Not decided within `time_limit` seconds.
+        """
+        from coterie.constraints.feasibility import check_feasible
+
+        return check_feasible(self, n_clusters, hard_only, time_limit)
+
+    def core(self) -> Core:
+        """The arrays inference works on: constrained rows, hard must-links contracted."""
+        from coterie.constraints.core import build_core
+
+        return build_core(self)
+
+    # -- other constraints from this one -------------------------------------------------------
+
+    def subset(self, rows: ArrayLike) -> Constraints:
+        """The pairs among `rows` (numbers or a mask), renumbered: constraints for `X[rows]`.
+
+        A pair with an end outside `rows` is dropped.
+        """
+        from coterie.constraints.building import subset
+
+        return subset(self, rows)
+
+    def relabel(self, mapping: ArrayLike, n_samples: int | None = None) -> Constraints:
+        """The same pairs where row i is now row `mapping[i]` of `n_samples` (default: as before).
+
+        Two rows may become one, for instance when duplicate records are merged.
+        """
+        from coterie.constraints.building import relabel
+
+        return relabel(self, mapping, n_samples)
+
+    def only(self, kind: str) -> Constraints:
+        """The pairs of one kind, "must" or "cannot"."""
+        from coterie.constraints.frames import kind_of
+
+        wanted = kind_of(kind)
+        if wanted is None:
+            raise InvalidParameter(f'kind={kind!r} is not known; give "must" or "cannot"')
+        return self._take(self.kind == wanted)
+
+    def as_hard(self) -> Constraints:
+        """Every pair hard, except those of weight 0, which still say nothing."""
+        counts = self.weight > 0
+        return self._rebuilt(
+            weight=np.where(counts, np.inf, 0.0), certainty=np.full(self.n_pairs, np.nan)
+        )
+
+    def as_soft(self, weight: float = 1.0) -> Constraints:
+        """Every hard pair soft, with this weight; soft pairs stay as they are."""
+        new = _input.check_weight("weight", np.array([weight], dtype=np.float64))[0]
+        if np.isinf(new):
+            raise InvalidParameter("weight=inf is a hard pair; give as_soft a finite weight")
+        return self._rebuilt(
+            weight=np.where(self.is_hard, new, self.weight),
+            certainty=np.where(self.is_hard, np.nan, self.certainty),
+        )
+
+    def __add__(self, other: object) -> Constraints:
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        if other.n_samples != self.n_samples:
+            raise InvalidConstraints(
+                f"cannot add constraints over {self.n_samples} and {other.n_samples} rows; bring "
+                "both to the same rows with subset(rows) or relabel(mapping, n_samples)"
+            )
+        joined = _input.join(self._arrays(), other._arrays())
+        return self._of(self.n_samples, _input.sort_pairs(joined))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Constraints):
+            return NotImplemented
+        return (
+            self.n_samples == other.n_samples
+            and np.array_equal(self.pairs, other.pairs)
+            and np.array_equal(self.kind, other.kind)
+            and np.array_equal(self.weight, other.weight)
+            and np.array_equal(self.certainty, other.certainty, equal_nan=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_samples, self.pairs.tobytes(), self.kind.tobytes()))
+
+    def __repr__(self) -> str:
+        parts = []
+        for kind, word in ((MUST, "must-link"), (CANNOT, "cannot-link")):
+            of_kind = self.kind == kind
+            hard = int((of_kind & self.is_hard).sum())
+            parts.append(f"{int(of_kind.sum())} {word}" + (f" ({hard} hard)" if hard else ""))
+        return f"Constraints({self.n_samples} rows: {', '.join(parts)})"
+
+    # -- in and out ----------------------------------------------------------------------------
+
+    @classmethod
+    def empty(cls, n_samples: int) -> Constraints:
+        """No pairs over `n_samples` rows."""
+        return cls(n_samples)
+
+    @classmethod
+    def from_labels(
+        cls, y: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
+    ) -> Constraints:
+        """Partial labels (−1, NaN or None = unknown) as pairs, hard unless said otherwise."""
+        from coterie.constraints.building import from_labels
+
+        return from_labels(y, weight, certainty)
+
+    @classmethod
+    def from_groups(
+        cls, groups: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
+    ) -> Constraints:
+        """Rows of one group (−1, NaN or None = in no group) belong together."""
+        from coterie.constraints.building import from_groups
+
+        return from_groups(groups, weight, certainty)
+
+    @classmethod
+    def from_exclusive_groups(
+        cls, groups: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
+    ) -> Constraints:
+        """No two rows of one group belong together (at most one record per source).
+
+        Every pair of a group is needed, so this is quadratic in the size of the groups.
+        """
+        from coterie.constraints.building import from_exclusive_groups
+
+        return from_exclusive_groups(groups, weight, certainty)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        a: str,
+        b: str,
+        kind: str,
+        weight: str | None = None,
+        certainty: str | None = None,
+        ids: Any = None,
+        n_samples: int | None = None,
+    ) -> Constraints:
+        """One pair a row of any data frame (pandas, polars, pyarrow); arguments name columns.
+
+        `ids` lists the user's id of every data row; without it, `a` and `b` are row numbers and
+        `n_samples` is needed.
+        """
+        from coterie.constraints.frames import from_frame
+
+        return from_frame(frame, a, b, kind, weight, certainty, ids, n_samples)
+
+    @classmethod
+    def from_dense(cls, matrix: ArrayLike) -> Constraints:
+        """From an (n, n) matrix, symmetric or triangular: +w must-link, −w cannot-link, 0 nothing."""
+        from coterie.constraints.building import from_dense
+
+        return from_dense(matrix)
+
+    @classmethod
+    def from_sparse(cls, matrix: Any) -> Constraints:
+        """As `from_dense`, from any scipy sparse matrix or array."""
+        from coterie.constraints.building import from_sparse
+
+        return from_sparse(matrix)
+
+    def to_frame(self, backend: str = "pandas", ids: Any = None) -> Any:
+        """Columns i, j, kind, weight, certainty as a pandas, polars or pyarrow frame."""
+        from coterie.constraints.frames import to_frame
+
+        return to_frame(self, backend, ids)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to `.csv` or `.parquet`, all or nothing."""
+        from coterie.constraints.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Constraints:
+        """Read what `save` wrote."""
+        from coterie.constraints.files import load
+
+        return load(path)
+
+    # -- the frozen value ----------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(
+            f"Constraints is frozen: cannot set {name!r}. Build a new one, for instance with +, "
+            "only, subset, as_hard or as_soft"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Constraints is frozen: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unchecked, (self.n_samples, *self._arrays())
+
+    def _arrays(self) -> PairArrays:
+        return PairArrays(self.pairs, self.kind, self.weight, self.certainty)
+
+    def _freeze(self, n_samples: int, canonical: PairArrays) -> None:
+        set_once = object.__setattr__
+        set_once(self, "n_samples", n_samples)
+        for name, values in canonical._asdict().items():
+            set_once(self, name, _read_only(np.ascontiguousarray(values)))
+        certain = np.isinf(self.weight) | ((self.certainty == 1.0) & (self.weight > 0))
+        set_once(self, "is_hard", _read_only(certain))
+
+    def _take(self, which: IntArray | BoolArray) -> Constraints:
+        """The chosen pairs (numbers must be sorted), without the check on hard pairs.
+
+        A subset of a consistent set is consistent, and a conflict must be able to hold a clash.
+        """
+        return _unchecked(self.n_samples, *_input.take(self._arrays(), which))
+
+    def _rebuilt(self, weight: FloatArray, certainty: FloatArray) -> Constraints:
+        changed = self._arrays()._replace(weight=weight, certainty=certainty)
+        return self._of(self.n_samples, _input.sort_pairs(changed))
+
+    @classmethod
+    def _of(cls, n_samples: int, canonical: PairArrays) -> Constraints:
+        """From canonical arrays, with the check on hard pairs of both kinds."""
+        made = _unchecked(n_samples, *canonical)
+        made._refuse_hard_of_both_kinds()
+        return made
+
+    def _refuse_hard_of_both_kinds(self) -> None:
+        hard = np.flatnonzero(self.is_hard)
+        pairs, kind = self.pairs[hard], self.kind[hard]
+        clash = (pairs[1:] == pairs[:-1]).all(axis=1) & (kind[1:] != kind[:-1])
+        if clash.any():
+            at = np.flatnonzero(clash)[0]
+            i, j = pairs[at].tolist()
+            raise InfeasibleConstraints(
+                f"rows {i} and {j} are both a hard must-link and a hard cannot-link; remove one, "
+                "or make one soft (a finite weight, a certainty below 1)",
+                self._take(hard[at : at + 2]),
+            )
+
+
+def _unchecked(
+    n_samples: int, pairs: IntArray, kind: KindArray, weight: FloatArray, certainty: FloatArray
+) -> Constraints:
+    """Constraints from arrays already in canonical form (also how pickles and copies come back)."""
+    made = Constraints.__new__(Constraints)
+    made._freeze(n_samples, PairArrays(pairs, kind, weight, certainty))
+    return made
+
+
+def _read_only(values: Any) -> Any:
+    values.flags.writeable = False
+    return values

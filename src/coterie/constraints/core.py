@@ -1,0 +1,190 @@
+"""The core: what inference works on, after hard must-links are contracted into nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csc_array
+
+from coterie.constraints import _kernels
+from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie.exceptions import InfeasibleConstraints, InvalidParameter
+
+if TYPE_CHECKING:
+    from coterie.constraints.constraints import Constraints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Core:
+    """Rows in informative pairs, hard must-links contracted, and the graph between the nodes.
+
+    A pair is informative if its strength is positive, that is, if its weight is not 0.
+
+    Attributes
+    ----------
+    rows : (r,) int64
+        Rows that occur in an informative pair, sorted.
+    node : (r,) int64
+        Node of `rows[a]`; nodes are numbered by their smallest row.
+    n_nodes : int
+        Number of nodes, s.
+    edges : (E, 2) int64
+        Distinct node pairs a < b with an informative pair between them, sorted.
+    must : (m,) bool
+        Which of the user's pairs are must-links.
+    pair_edge : (m,) int64
+        Edge of each of the user's pairs; −1 inside a node, or if uninformative.
+    inside_cannot : (·,) int64
+        Numbers of the soft cannot-links inside a node: broken whatever the labels.
+    inside_node : (·,) int64
+        The node each of those lies in.
+    indptr, indices, edge_of : (s+1,), (2E,), (2E,) int64
+        Symmetric CSR adjacency: neighbours of node a are `indices[indptr[a]:indptr[a+1]]`, sorted,
+        and `edge_of` gives the edge of each entry.
+    """
+
+    rows: IntArray
+    node: IntArray
+    n_nodes: int
+    edges: IntArray
+    must: BoolArray
+    pair_edge: IntArray
+    inside_cannot: IntArray
+    inside_node: IntArray
+    indptr: IntArray
+    indices: IntArray
+    edge_of: IntArray
+
+    def contract(self, values: np.ndarray) -> np.ndarray:
+        """Sum row values (r, …) over each node: (s, …)."""
+        values = np.asarray(values)
+        r = self.rows.size
+        if values.shape[:1] != (r,):
+            raise InvalidParameter(
+                f"values has shape {values.shape}; its first axis must be the {r} rows of the core"
+            )
+        if self.n_nodes == r:
+            return values.copy()  # nodes are numbered by row, so nothing moves
+        # One entry a column: the node that row belongs to.
+        members = csc_array(
+            (np.ones(r, values.dtype), self.node, np.arange(r + 1)), shape=(self.n_nodes, r)
+        )
+        summed = members @ values.reshape(r, -1)
+        return np.ascontiguousarray(summed).reshape(self.n_nodes, *values.shape[1:])
+
+    def expand(self, node_values: np.ndarray) -> np.ndarray:
+        """Give each row its node's value: (s, …) → (r, …)."""
+        return np.asarray(node_values)[self.node]
+
+    def costs(self, pair_cost: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Pair costs (m,) or (m, K) summed over the pairs of each edge.
+
+        Returns
+        -------
+        same, differ : (2E, 1 or K) float64
+            In the order of `indices`: what equal labels cost (cannot-links) and what different
+            labels cost (must-links).
+        """
+        cost = self._as_columns(pair_cost)
+        shape = (self.edges.shape[0], cost.shape[1])
+        same, differ = np.zeros(shape), np.zeros(shape)
+        _kernels.sum_by_edge(self.pair_edge, ~self.must, cost, same)
+        _kernels.sum_by_edge(self.pair_edge, self.must, cost, differ)
+        return same[self.edge_of], differ[self.edge_of]
+
+    def unary(self, pair_cost: ArrayLike) -> FloatArray:
+        """Cost (s, 1 or K) that each node pays, by its label, for the cannot-links inside it."""
+        cost = self._as_columns(pair_cost)
+        out = np.zeros((self.n_nodes, cost.shape[1]))
+        np.add.at(out, self.inside_node, cost[self.inside_cannot])
+        return out
+
+    def constant(self, pair_cost: ArrayLike) -> float:
+        """Total cost of `inside_cannot`, for costs (m,) that do not depend on the cluster.
+
+        For costs (m, K) per cluster it is no constant: add `unary(pair_cost)` to the unary costs.
+        """
+        cost = self._as_columns(pair_cost)
+        if cost.shape[1] != 1:
+            raise InvalidParameter(
+                "pair_cost depends on the cluster, so pairs inside a node are no constant; "
+                "add core.unary(pair_cost) to the unary costs instead"
+            )
+        return float(cost[self.inside_cannot].sum())
+
+    def __repr__(self) -> str:
+        return f"Core({self.rows.size} rows in {self.n_nodes} nodes, {self.edges.shape[0]} edges)"
+
+    def _as_columns(self, pair_cost: ArrayLike) -> FloatArray:
+        cost: Any = np.asarray(pair_cost, dtype=np.float64)
+        if cost.ndim == 1:
+            cost = cost[:, np.newaxis]
+        if cost.ndim != 2 or cost.shape[0] != self.must.size:
+            raise InvalidParameter(
+                f"pair_cost has shape {np.shape(pair_cost)}; expected one cost, or one per cluster,"
+                f" for each of the {self.must.size} pairs"
+            )
+        return np.ascontiguousarray(cost)
+
+
+def build_core(constraints: Constraints) -> Core:
+    """Contract hard must-links and build the node graph; linear in rows and pairs.
+
+    Raises
+    ------
+    InfeasibleConstraints
+        If hard must-links join the two ends of a hard cannot-link; `.conflict` holds the path
+        and the cannot-link.
+    """
+    c = constraints
+    must = c.kind > 0
+    informative = c.weight > 0
+    linked = c.pairs if informative.all() else c.pairs[informative]
+    in_core = np.zeros(c.n_samples, dtype=bool)
+    in_core[linked.ravel()] = True
+    rows = np.flatnonzero(in_core)
+
+    component, _ = _kernels.component_labels(c.pairs, must & c.is_hard, c.n_samples)
+    # Components that reach the core, renumbered; the numbering by smallest row is kept because a
+    # component either lies in the core or is a single row outside it.
+    node_of, n_nodes = _renumber(component, rows)
+    edges, pair_edge = _kernels.unique_edges(c.pairs, node_of, informative, n_nodes)
+    inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
+    _refuse_hard(c, inside)
+    indptr, indices, edge_of = _kernels.symmetric_csr(edges, n_nodes)
+    return Core(
+        rows=rows,
+        node=node_of[rows],
+        n_nodes=n_nodes,
+        edges=edges,
+        must=must,
+        pair_edge=pair_edge,
+        inside_cannot=inside,
+        inside_node=node_of[c.pairs[inside, 0]],
+        indptr=indptr,
+        indices=indices,
+        edge_of=edge_of,
+    )
+
+
+def _renumber(component: IntArray, rows: IntArray) -> tuple[IntArray, int]:
+    """Node (n,) of every row, counting only components that hold one of `rows`; −1 elsewhere."""
+    present = np.zeros(component.size, dtype=bool)
+    present[component[rows]] = True
+    number = np.cumsum(present) - 1
+    node_of = np.full(component.size, -1, dtype=np.int64)
+    node_of[rows] = number[component[rows]]
+    return node_of, int(present.sum())
+
+
+def _refuse_hard(constraints: Constraints, inside: IntArray) -> None:
+    """Raise if any cannot-link inside a node is hard."""
+    if not constraints.is_hard[inside].any():
+        return
+    from coterie.constraints.conflicts import Conflicts
+
+    conflicts = Conflicts(constraints, hard_only=True)
+    raise InfeasibleConstraints(conflicts.describe(0), conflicts[0])
