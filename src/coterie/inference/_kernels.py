@@ -1,0 +1,139 @@
+"""Compiled pieces every engine shares: pair costs, energies, the twin entry of an edge, random bits.
+
+`same` and `differ` have one column (one cost for all clusters) or K columns; the two need not agree.
+Every sum here is safe with ``+inf``: infinities are added, never subtracted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_TWO_53 = 1.0 / 9007199254740992.0
+
+
+@njit(cache=True, nogil=True)
+def next_bits(state):  # IN OUT state (1,) uint64
+    """Next 64 random bits (SplitMix64): a seeded stream that is the same on every machine."""
+    state[0] += _GOLDEN
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (z ^ (z >> np.uint64(27))) * _MIX_2
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def next_uniform(state):  # IN OUT
+    """Next uniform number in [0, 1)."""
+    return np.float64(next_bits(state) >> np.uint64(11)) * _TWO_53
+
+
+@njit(cache=True, nogil=True)
+def shuffle(items, count, state):  # IN OUT items, state
+    """Fisher-Yates shuffle of ``items[:count]``."""
+    for a in range(count - 1, 0, -1):
+        b = np.int64(next_bits(state) % np.uint64(a + 1))
+        items[a], items[b] = items[b], items[a]
+
+
+@njit(cache=True, nogil=True)
+def pair_cost(same, differ, e, a, b):  # IN
+    """Cost of entry `e` when its ends have labels `a` and `b`."""
+    if a == b:
+        return same[e, a if same.shape[1] > 1 else 0]
+    if differ.shape[1] == 1:
+        return differ[e, 0]
+    return 0.5 * (differ[e, a] + differ[e, b])
+
+
+@njit(cache=True, nogil=True)
+def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
+    """Add to ``out[k]`` the cost of entry `e` with this end at k and the other at `b`."""
+    if same.shape[1] == 1 and differ.shape[1] == 1:
+        d = differ[e, 0]
+        kept = out[b]
+        if d != 0.0:
+            for k in range(out.shape[0]):
+                out[k] += d
+        out[b] = kept + same[e, 0]
+    else:
+        for k in range(out.shape[0]):
+            out[k] += pair_cost(same, differ, e, k, b)
+
+
+@njit(cache=True, nogil=True)
+def node_costs(i, unary, indptr, indices, same, differ, labels, out):  # IN; OUT out (K,)
+    """Cost of each label of node `i` given its neighbours; unlabelled (-1) neighbours are free."""
+    for k in range(out.shape[0]):
+        out[k] = unary[i, k]
+    for e in range(indptr[i], indptr[i + 1]):
+        b = labels[indices[e]]
+        if b >= 0:
+            add_pair_costs(same, differ, e, b, out)
+
+
+@njit(cache=True, nogil=True)
+def total_energy(unary, indptr, indices, same, differ, labels):  # IN
+    """E(y), each edge once."""
+    total = 0.0
+    for i in range(unary.shape[0]):
+        total += unary[i, labels[i]]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if i < j:
+                total += pair_cost(same, differ, e, labels[i], labels[j])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def row_minimum(unary, floor, best):  # IN; OUT floor (s,), best (s,)
+    """Smallest unary cost of each node and the first label that has it."""
+    for i in range(unary.shape[0]):
+        lowest = unary[i, 0]
+        arg = 0
+        for k in range(1, unary.shape[1]):
+            if unary[i, k] < lowest:
+                lowest = unary[i, k]
+                arg = k
+        floor[i] = lowest
+        best[i] = arg
+
+
+@njit(cache=True, nogil=True)
+def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
+    """Position of the entry (j, i) for each entry (i, j), or return False if the graph is lopsided.
+
+    Two counting sorts, O(s + E), rows in any order: the k-th entry of column j (by row) and the k-th
+    entry of row j (by column) are the two directions of one edge.
+    """
+    s = indptr.shape[0] - 1
+    m = indices.shape[0]
+    column_ptr = np.zeros(s + 1, dtype=np.int64)
+    for e in range(m):
+        column_ptr[indices[e] + 1] += 1
+    for j in range(s):
+        column_ptr[j + 1] += column_ptr[j]
+        if column_ptr[j + 1] != indptr[j + 1]:
+            return False
+    row_of = np.empty(m, dtype=np.int64)
+    by_column = np.empty(m, dtype=np.int64)
+    fill = column_ptr[:-1].copy()
+    for i in range(s):
+        for e in range(indptr[i], indptr[i + 1]):
+            row_of[e] = i
+            by_column[fill[indices[e]]] = e
+            fill[indices[e]] += 1
+    fill[:] = indptr[:-1]
+    for position in range(m):
+        e = by_column[position]
+        # the fill[i]-th place of row i, in column order, matches the same place of column i
+        i = row_of[e]
+        twin[e] = by_column[fill[i]]
+        fill[i] += 1
+    for e in range(m):
+        if row_of[twin[e]] != indices[e] or indices[twin[e]] != row_of[e]:
+            return False
+    return True

@@ -1,0 +1,177 @@
+"""Iterated conditional modes: fast local search for a labelling of low energy (seed 000 §3.3.5)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coterie.inference import _icm_kernels, _kernels
+from coterie.inference._random import RandomState, draw_seed
+from coterie.inference.feasible import feasible_start
+from coterie.inference.model import (
+    FloatArray,
+    Inference,
+    IntArray,
+    PairwiseModel,
+    check_labels,
+    components,
+    contract,
+    expand,
+)
+
+__all__ = ["IcmPlan", "icm", "icm_plan"]
+
+
+class IcmPlan(NamedTuple):
+    """What `icm` needs to know of a graph whatever the unary costs: make it once, use it often.
+
+    Attributes
+    ----------
+    member_ptr, members : (c + 1,), (·,) int64
+        Nodes of each component of two or more nodes joined by edges with ``differ > 0``.
+    component : (s,) int64
+        Component of each node, −1 where it is alone.
+    hard : bool
+        Whether any cost is infinite.
+    welded : bool
+        Whether any must-link is hard and has to be contracted.
+    """
+
+    member_ptr: IntArray
+    members: IntArray
+    component: IntArray
+    hard: bool
+    welded: bool
+
+
+def icm_plan(model: PairwiseModel) -> IcmPlan:
+    """Components and hardness of `model`; valid while the zero and infinite costs stay where they are."""
+    _, component = components(model, (model.differ > 0).any(axis=1))
+    sizes = np.bincount(component, minlength=1)
+    several = sizes > 1
+    number = np.where(several, np.cumsum(several) - 1, -1)
+    component = number[component] if component.size else component
+    members = np.argsort(component, kind="stable")
+    members = members[np.count_nonzero(component < 0) :]
+    hard_differ = np.isinf(model.differ)
+    return IcmPlan(
+        np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
+        members.astype(np.int64),
+        component.astype(np.int64),
+        bool(hard_differ.any() or np.isinf(model.same).any()),
+        bool(hard_differ.all(axis=1).any()),
+    )
+
+
+def icm(
+    model: PairwiseModel,
+    labels: ArrayLike | None = None,
+    *,
+    random_state: RandomState = None,
+    max_sweeps: int = 100,
+    plan: IcmPlan | None = None,
+    max_chain: int = 1000,
+) -> Inference:
+    """Lower E by moves of single nodes, of whole must-link components, and swaps along hard edges.
+
+    Three kinds of move, each taken only if it lowers E: a node to its best label, in a new random
+    order each sweep (after the first, only nodes whose neighbourhood changed); a whole component of
+    edges with ``differ > 0`` to one common label, which single moves cannot do; and, with hard edges,
+    a swap of two labels along the chain of hard edges that forces it (a Kempe chain), without which
+    hard cannot-links freeze single moves. Ends where no move of any kind helps.
+
+    Parameters
+    ----------
+    labels : (s,), optional
+        Start; the energy never rises above its energy. Default: each node's cheapest label. A start of
+        infinite energy is replaced by `feasible_start`.
+    random_state : int, Generator, RandomState or None
+    max_sweeps : int
+        Bound on row sweeps; ``converged`` is False when it is reached.
+    plan : IcmPlan, optional
+        From `icm_plan`, to save finding components again when only costs have changed.
+    max_chain : int
+        Longer chains of hard edges are not swapped (``report["all_chains_tried"]`` is then False).
+
+    Returns
+    -------
+    Inference
+        Without marginals.
+
+    Raises
+    ------
+    NoFeasibleLabels
+        If hard edges and forbidden labels leave no labelling of finite energy.
+    """
+    plan = icm_plan(model) if plan is None else plan
+    start = None if labels is None else check_labels(model, labels)
+    if plan.welded:
+        return _icm_contracted(model, start, random_state, max_sweeps, max_chain)
+    seed = draw_seed(random_state)
+    floor = np.empty(model.n_nodes)
+    best = np.empty(model.n_nodes, dtype=np.int64)
+    _kernels.row_minimum(model.unary, floor, best)
+    y = best if start is None else start
+    restarted = not np.isfinite(_kernels.total_energy(*model, y))
+    if restarted:
+        y = feasible_start(model, random_state=seed_generator(seed))
+    return _search(model, plan, y, floor, seed, max_sweeps, max_chain, restarted)
+
+
+def seed_generator(seed: np.uint64) -> np.random.Generator:
+    """A generator whose stream is fixed by `seed`."""
+    return np.random.default_rng(int(seed))
+
+
+def _search(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    y: IntArray,
+    floor: FloatArray,
+    seed: np.uint64,
+    max_sweeps: int,
+    max_chain: int,
+    restarted: bool,
+) -> Inference:
+    sweeps, converged, row_moves, component_moves, swaps, complete = _icm_kernels.icm_run(
+        *model,
+        plan.member_ptr,
+        plan.members,
+        plan.component,
+        plan.hard,
+        seed,
+        max_sweeps,
+        max_chain,
+        floor,
+        y,
+    )
+    report = {
+        "row_moves": row_moves,
+        "component_moves": component_moves,
+        "swaps": swaps,
+        "all_chains_tried": complete,
+        "feasible_start": restarted,
+    }
+    value = float(_kernels.total_energy(*model, y))
+    return Inference(y, None, value, None, sweeps, converged, report)
+
+
+def _icm_contracted(
+    model: PairwiseModel,
+    start: IntArray | None,
+    random_state: RandomState,
+    max_sweeps: int,
+    max_chain: int,
+) -> Inference:
+    """`icm` on the model with hard must-links welded; a start that breaks one is not used."""
+    contracted = contract(model)
+    assert contracted is not None
+    small, contraction = contracted
+    if start is not None:
+        group_start = np.zeros(contraction.n_groups, dtype=np.int64)
+        group_start[contraction.group] = start
+        start = group_start if (group_start[contraction.group] == start).all() else None
+    found = icm(small, start, random_state=random_state, max_sweeps=max_sweeps, max_chain=max_chain)
+    return expand(model, contraction, found)

@@ -1,0 +1,300 @@
+"""The pairwise model every engine works on, its energy, and how it splits and contracts.
+
+E(y) = Σ_i unary[i, y_i] + Σ_edges ( same[e, y_i] if y_i = y_j else ½(differ[e, y_i] + differ[e, y_j]) ),
+each edge once (THEORY.md, "The shared pairwise model").
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from coterie.exceptions import InvalidParameter
+from coterie.inference import _kernels
+
+__all__ = [
+    "Contraction",
+    "Inference",
+    "PairwiseModel",
+    "components",
+    "contract",
+    "energy",
+    "entry_rows",
+    "matching_entries",
+    "pairwise_model",
+    "subgraph",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class PairwiseModel(NamedTuple):
+    """Costs of labels and of pairs of labels over a symmetric CSR graph.
+
+    Make one with `pairwise_model`, which checks it; the bare constructor (and ``_replace``) checks
+    nothing and costs nothing, for loops that change only the unary costs.
+
+    Attributes
+    ----------
+    unary : (s, K) float64
+        Cost of label k at node i. ``+inf`` forbids the label.
+    indptr, indices : (s + 1,), (2E,) int64
+        Both directions of every edge.
+    same, differ : (2E, 1) or (2E, K) float64
+        Cost, ≥ 0, of equal and of different labels at the two ends; ``+inf`` is hard.
+    """
+
+    unary: FloatArray
+    indptr: IntArray
+    indices: IntArray
+    same: FloatArray
+    differ: FloatArray
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes s."""
+        return int(self.unary.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels K."""
+        return int(self.unary.shape[1])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of undirected edges E."""
+        return int(self.indices.shape[0]) // 2
+
+
+class Inference(NamedTuple):
+    """What an engine found.
+
+    Attributes
+    ----------
+    labels : (s,) int64
+        The labelling found (of the marginals' maxima where the engine computes marginals only).
+    marginals : (s, K) float64 or None
+        P(y_i = k) ∝ exp(−E), exact or approximate.
+    energy : float
+        E(labels).
+    log_partition : float or None
+        log Σ_y exp(−E(y)), exact, a bound or an approximation: ``report["log_partition"]`` says which.
+    sweeps : int
+        Passes over the nodes (0 for direct methods).
+    converged : bool
+    report : dict
+        What the engine has to say about itself.
+    edge_same : (2E,) float64 or None
+        P(y_i = y_j) of each CSR entry.
+    """
+
+    labels: IntArray
+    marginals: FloatArray | None
+    energy: float
+    log_partition: float | None
+    sweeps: int
+    converged: bool
+    report: dict[str, Any]
+    edge_same: FloatArray | None = None
+
+
+def pairwise_model(
+    unary: ArrayLike, indptr: ArrayLike, indices: ArrayLike, same: ArrayLike, differ: ArrayLike
+) -> PairwiseModel:
+    """Coerce and check the arrays of a `PairwiseModel`.
+
+    Parameters
+    ----------
+    unary : (s, K)
+    indptr, indices : (s + 1,), (2E,)
+        CSR graph holding each edge in both directions, rows in any order, no self-loops.
+    same, differ : (2E,), (2E, 1) or (2E, K)
+        Equal for the two directions of an edge, ≥ 0.
+
+    Raises
+    ------
+    InvalidParameter
+        Naming the array and what is wrong with it.
+    """
+    u = np.ascontiguousarray(unary, dtype=np.float64)
+    if u.ndim != 2 or u.shape[1] < 1:
+        raise InvalidParameter(f"unary must be (s, K) with K >= 1, got shape {u.shape}.")
+    if np.isnan(u).any() or np.isneginf(u).any():
+        row = int(np.flatnonzero(np.isnan(u).any(axis=1) | np.isneginf(u).any(axis=1))[0])
+        raise InvalidParameter(f"unary has NaN or -inf at node {row}; only +inf is allowed.")
+    ptr = np.ascontiguousarray(indptr, dtype=np.int64)
+    ind = np.ascontiguousarray(indices, dtype=np.int64)
+    _check_graph(ptr, ind, u.shape[0])
+    s = _check_costs("same", same, ind.shape[0], u.shape[1])
+    d = _check_costs("differ", differ, ind.shape[0], u.shape[1])
+    model = PairwiseModel(u, ptr, ind, s, d)
+    twin = matching_entries(model)
+    for name, cost in (("same", s), ("differ", d)):
+        uneven = np.flatnonzero((cost[twin] != cost).any(axis=1))
+        if uneven.size:
+            e = int(uneven[0])
+            raise InvalidParameter(
+                f"{name} differs between the two directions of the edge at entries {e} and {twin[e]}."
+            )
+    return model
+
+
+def _check_graph(indptr: IntArray, indices: IntArray, n_nodes: int) -> None:
+    if indptr.shape != (n_nodes + 1,) or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise InvalidParameter(f"indptr must rise from 0 and have {n_nodes + 1} entries.")
+    if indices.shape != (int(indptr[-1]),):
+        raise InvalidParameter(f"indices must have indptr[-1] = {indptr[-1]} entries.")
+    if indices.size and (indices.min() < 0 or indices.max() >= n_nodes):
+        raise InvalidParameter(f"indices must lie in 0..{n_nodes - 1}.")
+    loops = np.flatnonzero(np.repeat(np.arange(n_nodes), np.diff(indptr)) == indices)
+    if loops.size:
+        raise InvalidParameter(f"Node {indices[loops[0]]} is its own neighbour.")
+
+
+def _check_costs(name: str, cost: ArrayLike, n_entries: int, n_labels: int) -> FloatArray:
+    c = np.asarray(cost, dtype=np.float64)
+    if c.ndim == 1:
+        c = c[:, None]
+    if c.ndim != 2 or c.shape[0] != n_entries or c.shape[1] not in (1, n_labels):
+        raise InvalidParameter(
+            f"{name} must be ({n_entries},), ({n_entries}, 1) or ({n_entries}, {n_labels}), "
+            f"got shape {np.shape(cost)}."
+        )
+    if not (c >= 0).all():
+        entry = int(np.flatnonzero(~(c >= 0).all(axis=1))[0])
+        raise InvalidParameter(f"{name} must be >= 0 and not NaN; entry {entry} is {c[entry]}.")
+    return np.ascontiguousarray(c)
+
+
+def matching_entries(model: PairwiseModel) -> IntArray:
+    """Position (2E,) of entry (j, i) for each entry (i, j); refuses a graph that is not symmetric."""
+    twin = np.empty(model.indices.shape[0], dtype=np.int64)
+    if not _kernels.match_entries(model.indptr, model.indices, twin):
+        raise InvalidParameter("The graph is not symmetric: give each edge in both directions.")
+    return twin
+
+
+def energy(model: PairwiseModel, labels: ArrayLike) -> float:
+    """E(labels); ``inf`` if a hard edge or a forbidden label is used."""
+    y = check_labels(model, labels)
+    return float(_kernels.total_energy(*model, y))
+
+
+def check_labels(model: PairwiseModel, labels: ArrayLike) -> IntArray:
+    """A fresh int64 copy of `labels`, refused if it has another length or labels out of range."""
+    y = np.array(labels, dtype=np.int64)
+    if y.shape != (model.n_nodes,):
+        raise InvalidParameter(f"labels must have shape ({model.n_nodes},), got {y.shape}.")
+    if y.size and (y.min() < 0 or y.max() >= model.n_labels):
+        raise InvalidParameter(f"labels must lie in 0..{model.n_labels - 1}.")
+    return y
+
+
+def entry_rows(model: PairwiseModel) -> IntArray:
+    """Row i (2E,) of each CSR entry (i, j)."""
+    return np.repeat(np.arange(model.n_nodes, dtype=np.int64), np.diff(model.indptr))
+
+
+def components(model: PairwiseModel, keep: NDArray[np.bool_] | None = None) -> tuple[int, IntArray]:
+    """Number of connected components and the component (s,) of each node.
+
+    Parameters
+    ----------
+    keep : (2E,) bool, optional
+        Use only these entries.
+    """
+    rows, columns = entry_rows(model), model.indices
+    if keep is not None:
+        rows, columns = rows[keep], columns[keep]
+    ones = np.ones(rows.shape[0], dtype=np.int8)
+    graph = csr_array((ones, (rows, columns)), shape=(model.n_nodes, model.n_nodes))
+    count, label = connected_components(graph, directed=False)
+    return int(count), label.astype(np.int64)
+
+
+def subgraph(model: PairwiseModel, nodes: ArrayLike) -> tuple[PairwiseModel, IntArray]:
+    """The model of `nodes` alone, and the positions of its entries in the whole model's CSR.
+
+    Edges that leave `nodes` are dropped, so the energy of a union of components is kept exactly.
+    """
+    inside = np.asarray(nodes, dtype=np.int64)
+    new = np.full(model.n_nodes, -1, dtype=np.int64)
+    new[inside] = np.arange(inside.shape[0])
+    starts, counts = model.indptr[inside], np.diff(model.indptr)[inside]
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    entries = np.repeat(starts, counts) + offsets
+    kept = new[model.indices[entries]] >= 0
+    per_node = np.bincount(
+        np.repeat(np.arange(inside.shape[0]), counts)[kept], minlength=inside.shape[0]
+    )
+    entries = entries[kept]
+    part = PairwiseModel(
+        np.ascontiguousarray(model.unary[inside]),
+        np.concatenate(([0], np.cumsum(per_node))).astype(np.int64),
+        new[model.indices[entries]],
+        np.ascontiguousarray(model.same[entries]),
+        np.ascontiguousarray(model.differ[entries]),
+    )
+    return part, entries
+
+
+class Contraction(NamedTuple):
+    """Which nodes hard must-links weld together.
+
+    Attributes
+    ----------
+    group : (s,) int64
+        Group of each node.
+    n_groups : int
+    outside : (·,) int64
+        CSR entries between groups, in the order of the contracted model.
+    """
+
+    group: IntArray
+    n_groups: int
+    outside: IntArray
+
+
+def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
+    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if there are none.
+
+    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the `same`
+    costs of edges inside a group are summed. Parallel edges between two groups stay parallel.
+    """
+    welded = np.isinf(model.differ).all(axis=1)
+    if not welded.any():
+        return None
+    n_groups, group = components(model, welded)
+    rows = entry_rows(model)
+    a, b = group[rows], group[model.indices]
+    unary = np.zeros((n_groups, model.n_labels))
+    np.add.at(unary, group, model.unary)
+    inner = (a == b) & (rows < model.indices)
+    np.add.at(unary, a[inner], model.same[inner])
+    outside = np.flatnonzero(a != b)
+    outside = outside[np.argsort(a[outside], kind="stable")]
+    counts = np.bincount(a[outside], minlength=n_groups)
+    small = PairwiseModel(
+        unary,
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        b[outside],
+        np.ascontiguousarray(model.same[outside]),
+        np.ascontiguousarray(model.differ[outside]),
+    )
+    return small, Contraction(group, n_groups, outside)
+
+
+def expand(model: PairwiseModel, contraction: Contraction, found: Inference) -> Inference:
+    """`found` on the contracted model, in terms of the nodes and entries of `model`."""
+    edge_same = None
+    if found.edge_same is not None:
+        edge_same = np.ones(model.indices.shape[0])
+        edge_same[contraction.outside] = found.edge_same
+    group = contraction.group
+    marginals = None if found.marginals is None else found.marginals[group]
+    return found._replace(labels=found.labels[group], marginals=marginals, edge_same=edge_same)
