@@ -107,7 +107,7 @@ def check_weight(name: str, weight: FloatArray) -> FloatArray:
     bad = np.flatnonzero(~(weight >= 0))
     if bad.size:
         raise InvalidConstraints(
-            f"{name} of pair {bad[0]} is {weight[bad[0]]}; weights must be ≥ 0 "
+            f"{name}[{bad[0]}] = {weight[bad[0]]}; weights must be ≥ 0 "
             "(np.inf makes a pair hard, 0 switches it off)"
         )
     return weight
@@ -118,7 +118,7 @@ def check_certainty(name: str, certainty: FloatArray) -> FloatArray:
     bad = np.flatnonzero((certainty < 0) | (certainty > 1))
     if bad.size:
         raise InvalidConstraints(
-            f"{name} of pair {bad[0]} is {certainty[bad[0]]}; a certainty is a probability in "
+            f"{name}[{bad[0]}] = {certainty[bad[0]]}; a certainty is a probability in "
             "[0, 1] (1 makes a pair hard, NaN means not given)"
         )
     return certainty

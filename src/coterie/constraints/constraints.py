@@ -307,7 +307,7 @@ class Constraints:
 
     @classmethod
     def from_dense(cls, matrix: ArrayLike) -> Constraints:
-        """From an (n, n) matrix, symmetric or triangular: +w must-link, −w cannot-link, 0 nothing."""
+        """From an (n, n) matrix, symmetric or triangular: +w must, −w cannot-link, 0 nothing."""
         from coterie.constraints.building import from_dense
 
         return from_dense(matrix)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
-from coterie.constraints._types import BoolArray, FloatArray, IntArray, KindArray
+from coterie.constraints import _input
+from coterie.constraints._types import FloatArray, IntArray, KindArray
 from coterie.exceptions import InvalidConstraints, InvalidParameter, MissingDependency
 
 if TYPE_CHECKING:
@@ -64,22 +65,23 @@ def from_frame(
             f"{a!r} and {b!r} hold row numbers"
         )
     else:
-        n = n_samples
-        left, right = (_row_numbers(table[name]) for name in (a, b))
+        n = _input.check_n_samples(n_samples)
+        left, right = (_row_numbers(table[name], n) for name in (a, b))
     pairs = np.column_stack([left, right])
     must = _kinds(table[kind]) > 0
-
-    def given(name: str | None, which: BoolArray) -> FloatArray | None:
-        return None if name is None else _numbers(table[name])[which]
-
+    # Checked here, before the kinds are split, so that an error names the row of the frame.
+    weights = np.ones(must.size) if weight is None else _numbers(table[weight])
+    _input.check_weight(f"column {weight!r}", weights)
+    sure = np.full(must.size, np.nan) if certainty is None else _numbers(table[certainty])
+    _input.check_certainty(f"column {certainty!r}", sure)
     return Constraints(
         n,
         pairs[must],
         pairs[~must],
-        must_weight=given(weight, must),
-        cannot_weight=given(weight, ~must),
-        must_certainty=given(certainty, must),
-        cannot_certainty=given(certainty, ~must),
+        must_weight=weights[must],
+        cannot_weight=weights[~must],
+        must_certainty=sure[must],
+        cannot_certainty=sure[~must],
     )
 
 
@@ -112,13 +114,14 @@ def make_frame(columns: Mapping[str, np.ndarray], backend: str) -> Any:
     """A native frame of these columns."""
     if backend not in BACKENDS:
         raise InvalidParameter(f"backend={backend!r} is not one of {', '.join(BACKENDS)}")
+    implementation = nw.Implementation.from_backend(backend)
     # Text columns go in as lists: polars and pyarrow do not take numpy's fixed-width text.
     data = {
         name: values.tolist() if values.dtype.kind in "UO" else np.array(values)
         for name, values in columns.items()
     }
     try:
-        return nw.from_dict(data, backend=backend).to_native()
+        return nw.from_dict(data, backend=implementation).to_native()
     except ModuleNotFoundError as error:
         raise MissingDependency(
             f"backend={backend!r} needs {backend}; install it with: pip install {backend}"
@@ -168,12 +171,18 @@ def _rows_of(column: nw.Series[Any], index: dict[Any, int]) -> IntArray:
     return rows
 
 
-def _row_numbers(column: nw.Series[Any]) -> IntArray:
+def _row_numbers(column: nw.Series[Any], n: int) -> IntArray:
     values = column.to_numpy()
     if values.dtype.kind not in "iu":
         raise InvalidConstraints(
             f"column {column.name!r} is of type {values.dtype}, not whole row numbers; pass ids= "
             "to use your own ids, or drop missing values and convert to integers"
+        )
+    bad = np.flatnonzero((values < 0) | (values >= n))
+    if bad.size:
+        raise InvalidConstraints(
+            f"row {bad[0]} of the frame: {values[bad[0]]} in column {column.name!r} is not a row "
+            f"of n_samples={n} (0 to {n - 1})"
         )
     return values.astype(np.int64)
 

@@ -1,0 +1,212 @@
+"""Constraints from labels, groups and matrices, and from other constraints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import coo_array, issparse
+
+from coterie.constraints import _input
+from coterie.constraints._types import BoolArray, IntArray
+from coterie.constraints.constraints import Constraints
+from coterie.exceptions import InvalidConstraints
+
+if TYPE_CHECKING:
+    from coterie.constraints._input import PairArrays
+
+
+def from_labels(y: ArrayLike, weight: float, certainty: float | None) -> Constraints:
+    """Rows of one label joined as a star, and the stars' centres pairwise cannot-linked.
+
+    For hard pairs this says exactly what the labels say, in (labelled rows) + (classes choose 2)
+    pairs. Soft pairs entail nothing, so soft stars say less than all pairs would; sample pairs
+    with `coterie.constraints.sample_pairs` to get a soft set of any density.
+    """
+    codes, n_classes = _codes("y", y)
+    must, centres = _stars(codes, n_classes)
+    first, second = np.triu_indices(n_classes, k=1)
+    return Constraints(
+        codes.size,
+        must,
+        np.column_stack([centres[first], centres[second]]),
+        must_weight=weight,
+        cannot_weight=weight,
+        must_certainty=certainty,
+        cannot_certainty=certainty,
+    )
+
+
+def from_groups(groups: ArrayLike, weight: float, certainty: float | None) -> Constraints:
+    """Rows of one group joined as a star: (rows in groups) − (groups) must-links."""
+    codes, n_groups = _codes("groups", groups)
+    must, _ = _stars(codes, n_groups)
+    return Constraints(codes.size, must, must_weight=weight, must_certainty=certainty)
+
+
+def from_exclusive_groups(groups: ArrayLike, weight: float, certainty: float | None) -> Constraints:
+    """All pairs of each group cannot-linked: Σ size·(size−1)/2 pairs, quadratic by nature."""
+    codes, n_groups = _codes("groups", groups)
+    order = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
+    size = np.bincount(codes[order], minlength=n_groups)
+    end = np.repeat(np.cumsum(size), size)
+    # The row at sorted position p pairs with every later row of its group.
+    later = end - np.arange(order.size) - 1
+    left = np.repeat(np.arange(order.size), later)
+    offset = np.arange(left.size) - np.repeat(np.cumsum(later) - later, later)
+    cannot = np.column_stack([order[left], order[left + 1 + offset]])
+    return Constraints(
+        codes.size, cannot_link=cannot, cannot_weight=weight, cannot_certainty=certainty
+    )
+
+
+def from_dense(matrix: ArrayLike) -> Constraints:
+    """See `Constraints.from_dense`."""
+    if issparse(matrix):
+        return from_sparse(matrix)
+    given = np.asarray(matrix)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise InvalidConstraints(f"the matrix has shape {given.shape}; expected (n, n)")
+    return from_sparse(coo_array(given))
+
+
+def from_sparse(matrix: Any) -> Constraints:
+    """See `Constraints.from_sparse`. Entries (i, j) and (j, i) are one pair and must agree."""
+    if not issparse(matrix):
+        raise InvalidConstraints(
+            f"{type(matrix).__name__} is not a scipy sparse matrix; use Constraints.from_dense"
+        )
+    square: Any = matrix
+    given: Any = coo_array(square)
+    if given.shape[0] != given.shape[1]:
+        raise InvalidConstraints(f"the matrix has shape {given.shape}; expected (n, n)")
+    given.sum_duplicates()
+    i, j = (axis.astype(np.int64) for axis in given.coords)
+    value = given.data.astype(np.float64)
+    _check_entries(i, j, value)
+    keep = value != 0
+    low, high, value = np.minimum(i, j)[keep], np.maximum(i, j)[keep], value[keep]
+    order = np.lexsort((high, low))
+    low, high, value = low[order], high[order], value[order]
+    repeat = np.zeros(low.size, dtype=bool)
+    repeat[1:] = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
+    clash = np.flatnonzero(repeat & (value != np.roll(value, 1)))
+    if clash.size:
+        at = clash[0]
+        raise InvalidConstraints(
+            f"entries ({low[at]}, {high[at]}) and ({high[at]}, {low[at]}) differ: "
+            f"{value[at - 1]:g} and {value[at]:g}; make the matrix symmetric or triangular"
+        )
+    pairs = np.column_stack([low, high])
+    must, cannot = ~repeat & (value > 0), ~repeat & (value < 0)
+    return Constraints(
+        given.shape[0],
+        pairs[must],
+        pairs[cannot],
+        must_weight=value[must],
+        cannot_weight=-value[cannot],
+    )
+
+
+def subset(constraints: Constraints, rows: ArrayLike) -> Constraints:
+    """See `Constraints.subset`."""
+    n = constraints.n_samples
+    chosen = _row_numbers(rows, n)
+    new_row = np.full(n, -1, dtype=np.int64)
+    new_row[chosen] = np.arange(chosen.size)
+    twice = np.flatnonzero(new_row[chosen] != np.arange(chosen.size))
+    if twice.size:
+        raise InvalidConstraints(
+            f"rows holds row {chosen[twice[0]]} more than once; a subset needs distinct rows"
+        )
+    arrays = constraints._arrays()
+    pairs = new_row[arrays.pairs]
+    kept = (pairs[:, 0] >= 0) & (pairs[:, 1] >= 0)
+    return _renumbered(_input.take(arrays._replace(pairs=pairs), kept), chosen.size)
+
+
+def relabel(constraints: Constraints, mapping: ArrayLike, n_samples: int | None) -> Constraints:
+    """See `Constraints.relabel`."""
+    n = constraints.n_samples
+    new_n = n if n_samples is None else _input.check_n_samples(n_samples)
+    new_row = np.asarray(mapping)
+    if new_row.shape != (n,) or (n and new_row.dtype.kind not in "iu"):
+        raise InvalidConstraints(
+            f"mapping has shape {new_row.shape} and type {new_row.dtype}; give the new number of "
+            f"each of the {n} rows"
+        )
+    bad = np.flatnonzero((new_row < 0) | (new_row >= new_n))
+    if bad.size:
+        raise InvalidConstraints(
+            f"mapping[{bad[0]}] = {new_row[bad[0]]} is not a row of n_samples={new_n}; use "
+            "subset(rows) to leave rows out, or give n_samples="
+        )
+    arrays = constraints._arrays()
+    pairs = new_row.astype(np.int64)[arrays.pairs]
+    return _renumbered(arrays._replace(pairs=pairs), new_n)
+
+
+def _renumbered(arrays: PairArrays, n_samples: int) -> Constraints:
+    return Constraints._of(n_samples, _input.canonical(arrays))
+
+
+def _row_numbers(rows: ArrayLike, n: int) -> IntArray:
+    """Row numbers from numbers or a mask."""
+    given = np.asarray(rows)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise InvalidConstraints(
+            f"rows has shape {given.shape} and type {given.dtype}; give row numbers, or a mask of "
+            f"length {n}"
+        )
+    bad = np.flatnonzero((given < 0) | (given >= n))
+    if bad.size:
+        raise InvalidConstraints(f"rows[{bad[0]}] = {given[bad[0]]} is not a row of n_samples={n}")
+    return given.astype(np.int64)
+
+
+def _codes(name: str, values: ArrayLike) -> tuple[IntArray, int]:
+    """Numbers 0..C−1 (n,) for the distinct values, −1 for unknown ones; and C."""
+    given = np.asarray(values)
+    if given.ndim != 1:
+        raise InvalidConstraints(f"{name} has shape {given.shape}; give one value a row, (n,)")
+    known = ~_unknown(given)
+    codes = np.full(given.size, -1, dtype=np.int64)
+    try:
+        distinct, codes[known] = np.unique(given[known], return_inverse=True)
+    except TypeError as error:
+        raise InvalidConstraints(
+            f"{name} mixes types that cannot be compared ({error}); use one type, and −1, None or "
+            "NaN for unknown"
+        ) from error
+    return codes, distinct.size
+
+
+def _unknown(values: Any) -> BoolArray:
+    """−1, NaN (the one value that differs from itself) and None."""
+    if values.dtype.kind in "US":
+        return np.zeros(values.shape, dtype=np.bool_)
+    absent = (values == -1) | (values != values) | (values == np.array(None))
+    return absent.astype(np.bool_)
+
+
+def _stars(codes: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
+    """Must-links (·, 2) from the first row of each code to its other rows, and those first rows."""
+    rows = np.flatnonzero(codes >= 0)
+    centres = np.zeros(n_codes, dtype=np.int64)
+    centres[codes[rows[::-1]]] = rows[::-1]  # the first row of each code is written last
+    centre = centres[codes[rows]]
+    others = centre != rows
+    return np.column_stack([centre[others], rows[others]]), centres
+
+
+def _check_entries(i: IntArray, j: IntArray, value: np.ndarray) -> None:
+    bad = np.flatnonzero(np.isnan(value))
+    if bad.size:
+        raise InvalidConstraints(
+            f"entry ({i[bad[0]]}, {j[bad[0]]}) of the matrix is NaN; use 0 for nothing known"
+        )

@@ -1,0 +1,155 @@
+"""Constraints on disk, as CSV or Parquet; a file is written whole or not at all.
+
+CSV: a first line `# coterie constraints, n_samples=150`, then a header and one pair a line
+(`i,j,kind,weight,certainty`; `inf` = hard, `nan` = no certainty). Parquet: the same columns, with
+n_samples in the schema's metadata under `coterie.n_samples`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coterie.exceptions import InvalidConstraints, InvalidParameter, MissingDependency
+
+if TYPE_CHECKING:
+    from coterie.constraints.constraints import Constraints
+
+COLUMNS = ("i", "j", "kind", "weight", "certainty")
+FIRST_LINE = "# coterie constraints, n_samples="
+METADATA_KEY = b"coterie.n_samples"
+ROW = np.dtype([("i", "i8"), ("j", "i8"), ("kind", "U6"), ("weight", "f8"), ("certainty", "f8")])
+
+
+def save(constraints: Constraints, path: str | os.PathLike[str]) -> None:
+    """See `Constraints.save`."""
+    target = Path(path)
+    write = {".csv": _write_csv, ".parquet": _write_parquet}[_suffix(target)]
+    with _replacing(target) as temporary:
+        write(constraints, temporary)
+
+
+def load(path: str | os.PathLike[str]) -> Constraints:
+    """See `Constraints.load`."""
+    source = Path(path)
+    read = {".csv": _read_csv, ".parquet": _read_parquet}[_suffix(source)]
+    n_samples, columns = read(source)
+    return _rebuild(source, n_samples, columns)
+
+
+def _suffix(path: Path) -> str:
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidParameter(f"{path.name}: the name must end in .csv or .parquet")
+    return path.suffix
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A temporary file beside `target` that takes its place if all goes well."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _columns(constraints: Constraints) -> dict[str, np.ndarray]:
+    return {
+        "i": constraints.pairs[:, 0],
+        "j": constraints.pairs[:, 1],
+        "kind": np.where(constraints.kind > 0, "must", "cannot"),
+        "weight": constraints.weight,
+        "certainty": constraints.certainty,
+    }
+
+
+def _write_csv(constraints: Constraints, path: Path) -> None:
+    rows = np.empty(constraints.n_pairs, dtype=ROW)
+    for name, values in _columns(constraints).items():
+        rows[name] = values
+    header = f"{FIRST_LINE}{constraints.n_samples}\n{','.join(COLUMNS)}"
+    # %s prints the shortest digits that read back as the same number.
+    np.savetxt(path, rows, fmt="%s", delimiter=",", header=header, comments="")
+
+
+def _read_csv(path: Path) -> tuple[int, dict[str, np.ndarray]]:
+    with path.open(encoding="utf-8") as lines:
+        first, header = lines.readline().strip(), lines.readline().strip()
+        found = re.fullmatch(re.escape(FIRST_LINE) + r"(\d+)", first)
+        if found is None or header != ",".join(COLUMNS):
+            raise InvalidConstraints(
+                f"{path} is not a constraints file: it must begin with '{FIRST_LINE}<n>' and "
+                f"'{','.join(COLUMNS)}'. To read a table of your own, use Constraints.from_frame"
+            )
+        body = lines.read()
+    try:
+        rows = np.loadtxt(body.splitlines(), dtype=ROW, delimiter=",", ndmin=1) if body else None
+    except ValueError as error:
+        raise InvalidConstraints(f"{path}, counting from its third line: {error}") from error
+    if rows is None:
+        rows = np.empty(0, dtype=ROW)
+    return int(found[1]), {name: rows[name] for name in COLUMNS}
+
+
+def _write_parquet(constraints: Constraints, path: Path) -> None:
+    arrow, parquet = _pyarrow()
+    columns = {name: arrow.array(values.tolist() if name == "kind" else values)
+               for name, values in _columns(constraints).items()}  # fmt: skip
+    table = arrow.table(columns).replace_schema_metadata(
+        {METADATA_KEY: str(constraints.n_samples).encode()}
+    )
+    parquet.write_table(table, path)
+
+
+def _read_parquet(path: Path) -> tuple[int, dict[str, np.ndarray]]:
+    _, parquet = _pyarrow()
+    table = parquet.read_table(path)
+    metadata = table.schema.metadata or {}
+    if METADATA_KEY not in metadata or set(table.column_names) != set(COLUMNS):
+        raise InvalidConstraints(
+            f"{path} was not written by Constraints.save (it lacks n_samples or the columns "
+            f"{', '.join(COLUMNS)}); to read a table of your own, use Constraints.from_frame"
+        )
+    return int(metadata[METADATA_KEY]), {name: table[name].to_numpy() for name in COLUMNS}
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise MissingDependency(
+            "Parquet files need pyarrow; install it with: pip install 'coterie[parquet]', or save "
+            "as .csv"
+        ) from error
+
+
+def _rebuild(path: Path, n_samples: int, columns: dict[str, np.ndarray]) -> Constraints:
+    from coterie.constraints.constraints import Constraints
+
+    must = columns["kind"] == "must"
+    odd = np.flatnonzero(~must & (columns["kind"] != "cannot"))
+    if odd.size:
+        raise InvalidConstraints(
+            f"{path}, pair {odd[0]}: kind {str(columns['kind'][odd[0]])!r} is not must or cannot"
+        )
+    pairs = np.column_stack([columns["i"], columns["j"]])
+    return Constraints(
+        n_samples,
+        pairs[must],
+        pairs[~must],
+        must_weight=columns["weight"][must],
+        cannot_weight=columns["weight"][~must],
+        must_certainty=columns["certainty"][must],
+        cannot_certainty=columns["certainty"][~must],
+    )
