@@ -8,13 +8,12 @@ tests measure it; the shapes themselves are this project's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from coterie.exceptions import InvalidParameter
+from coterie.validation import check_count
 
 Points = tuple[NDArray[np.float64], NDArray[np.int64]]
 
@@ -28,12 +27,6 @@ def _bunch(points: Points, names: list[str], features: list[str], description: s
         feature_names=features,
         DESCR=description,
     )
-
-
-def _size(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InvalidParameter(f"{name}={value!r} must be a whole number, 1 or more.")
-    return int(value)
 
 
 def balance_scale() -> Bunch:
@@ -57,7 +50,8 @@ def waveform(n_samples: int = 5000, *, noise_features: int = 0, random_state: in
     h3 = max(6 − |m − 11|, 0), m = 1..21: (h1, h2), (h1, h3), (h2, h3) for classes 0, 1, 2.
     The UCI version of 40 columns adds 19 of pure noise.
     """
-    n = _size("n_samples", n_samples)
+    n = check_count("n_samples", n_samples)
+    check_count("noise_features", noise_features, least=0)
     rng = np.random.default_rng(random_state)
     m = np.arange(1, 22)
     triangles = np.maximum(6 - np.abs(m - np.array([[7], [15], [11]])), 0).astype(float)
@@ -151,8 +145,8 @@ def _stripes(rng: np.random.Generator, n: int) -> Points:
 def _densities(rng: np.random.Generator, n: int) -> Points:
     """Two small dense groups beside one wide group that reaches around them."""
     y = np.repeat(np.arange(3, dtype=np.int64), n)
-    centre = np.array([[-6.0, 0.0], [11.0, 5.0], [11.0, -5.0]])[y]
-    spread = np.array([5.0, 0.8, 0.8])[y]
+    centre = np.array([[-2.0, 0.0], [11.0, 3.0], [11.0, -3.0]])[y]
+    spread = np.array([6.0, 0.8, 0.8])[y]
     return centre + spread[:, None] * rng.standard_normal((3 * n, 2)), y
 
 
@@ -176,6 +170,6 @@ def shape(name: str, n_per_class: int = 200, *, random_state: int = 0) -> Bunch:
     seed 002 (`rings`, `moons`, `spirals`, `cross`, `stripes`, `densities`).
     """
     make = (PPC_SETS | PATTERNS)[name]
-    points = make(np.random.default_rng(random_state), _size("n_per_class", n_per_class))
+    points = make(np.random.default_rng(random_state), check_count("n_per_class", n_per_class))
     names = [str(k) for k in range(int(points[1].max()) + 1)]
     return _bunch(points, names, ["x", "y"], (make.__doc__ or "").strip())

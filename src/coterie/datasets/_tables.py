@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import Bunch
 
 from coterie.datasets._files import data_file, encode, read_table, sample_of_classes, take
-from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice
 
 BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 
@@ -66,8 +66,7 @@ def load_glass(protocol: str = "default") -> Bunch:
 
     ``protocol="paper"`` puts the row number back as a first column: seed 002's authors kept it.
     """
-    if protocol not in ("default", "paper"):
-        raise InvalidParameter(f"protocol={protocol!r} is not understood; 'default' or 'paper'.")
+    check_choice("protocol", protocol, ["default", "paper"])
     bunch = read_table("glass.csv.gz", load_glass.__doc__ or "")
     if protocol == "paper":
         number = np.arange(1.0, bunch.data.shape[0] + 1.0)

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.utils import Bunch
 
 from coterie.datasets._files import data_file, encode
-from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice
 
 NEWS = {
     "news_different_3": ["alt.atheism", "rec.sport.baseball", "sci.space"],
@@ -51,8 +51,7 @@ def vectorize(
     ``weighting="tfidf"`` gives tf · (1 + log(n/df)) with rows of Euclidean length 1;
     ``"counts"`` the term counts themselves, for divergences of counts.
     """
-    if weighting not in ("tfidf", "counts"):
-        raise InvalidParameter(f"weighting={weighting!r} is not understood; 'tfidf' or 'counts'.")
+    check_choice("weighting", weighting, ["tfidf", "counts"])
     counter = CountVectorizer(
         stop_words="english",
         token_pattern=r"(?u)\b[^\W\d_]{2,}\b",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from coterie.constraints import Constraints
@@ -45,13 +45,13 @@ def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> Cons
         Fractions kept (all, must, cannot), pairs broken, hard pairs broken, cost of broken soft
         pairs.
     """
-    labels = column_or_1d(labels)
-    if labels.size != constraints.n_samples:
+    given: NDArray[Any] = np.asarray(column_or_1d(labels))
+    if given.size != constraints.n_samples:
         raise InvalidData(
-            f"There are {labels.size} labels, but the constraints are about "
+            f"There are {given.size} labels, but the constraints are about "
             f"{constraints.n_samples} rows; use constraints.subset(rows) for a part of the rows."
         )
-    together = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
+    together = given[constraints.pairs[:, 0]] == given[constraints.pairs[:, 1]]
     must = constraints.kind > 0
     kept = together == must
     soft_broken = ~kept & ~constraints.is_hard
@@ -65,5 +65,5 @@ def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> Cons
     )
 
 
-def _mean(kept: np.ndarray) -> float:
+def _mean(kept: NDArray[Any]) -> float:
     return float(kept.mean()) if kept.size else 1.0
