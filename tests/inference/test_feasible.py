@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from inference.problems import assemble, graph, random_problem
-from reference.pairwise import enumerate_model
 
 from coterie.inference import NoFeasibleLabels, energy, exact_map, feasible_start
+from reference.pairwise import enumerate_model
 
 
 @pytest.mark.parametrize("seed", range(300))

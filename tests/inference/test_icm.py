@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from inference.problems import assemble, random_problem
-from reference.pairwise import enumerate_model, naive_energy
 
 from coterie.inference import NoFeasibleLabels, energy, icm, icm_plan
+from reference.pairwise import enumerate_model, naive_energy
 
 
 def single_moves(model, labels):

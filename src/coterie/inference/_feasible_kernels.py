@@ -1,5 +1,6 @@
 """Compiled greedy labelling by saturation."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import heapq

@@ -1,10 +1,13 @@
 """Compiled local search: row moves, component moves and Kempe-chain swaps.
 
-Pair costs are ≥ 0, so a node at its smallest unary cost with no cost on its edges is *content*: no
-move can lower its share of the energy. Content nodes are skipped, which makes warm starts cheap.
-A move is taken only if it lowers the energy by more than rounding.
+``lead[i]`` is how much more the best other label of node i costs than its own, by unary costs alone
+(negative if it would rather be elsewhere). Pair costs are ≥ 0, so leaving saves at most what the
+node's edges cost now: if that is not above its lead, no move of it helps and its K costs are not
+even read. This makes warm starts cheap. A move is taken only if it lowers the energy by more than
+rounding.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np
@@ -22,14 +25,22 @@ def is_lower(new, old):
 
 
 @njit(cache=True, nogil=True)
-def is_content(i, unary, indptr, indices, same, differ, floor, labels):  # IN
-    """Whether node `i` pays its smallest unary cost and nothing on its edges."""
-    if unary[i, labels[i]] > floor[i]:
-        return False
+def set_lead(i, unary, labels, lead):  # IN; OUT lead (s,)
+    """Cost of the cheapest other label above that of the present one."""
+    other = np.inf
+    for k in range(unary.shape[1]):
+        if k != labels[i] and unary[i, k] < other:
+            other = unary[i, k]
+    lead[i] = other - unary[i, labels[i]]
+
+
+@njit(cache=True, nogil=True)
+def paid(i, indptr, indices, same, differ, labels):  # IN
+    """What the edges of node `i` cost now."""
+    total = 0.0
     for e in range(indptr[i], indptr[i + 1]):
-        if pair_cost(same, differ, e, labels[i], labels[indices[e]]) > 0.0:
-            return False
-    return True
+        total += pair_cost(same, differ, e, labels[i], labels[indices[e]])
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -43,30 +54,46 @@ def touch(i, indptr, indices, active, dirty):  # IN; OUT active (s,), dirty (s,)
 
 
 @njit(cache=True, nogil=True)
+def best_move(i, unary, indptr, indices, same, differ, labels, costs):  # IN; OUT costs (K,)
+    """Best label of node `i` if it lowers the energy, else its present one."""
+    node_costs(i, unary, indptr, indices, same, differ, labels, costs)
+    best = 0
+    for k in range(1, costs.shape[0]):
+        if costs[k] < costs[best]:
+            best = k
+    return best if is_lower(costs[best], costs[labels[i]]) else labels[i]
+
+
+@njit(cache=True, nogil=True)
 def row_sweep(
-    unary, indptr, indices, same, differ, floor, state, queue, costs, active, dirty, labels
-):  # IN; OUT state, queue, costs, active, dirty, labels
-    """Move each active node to its best label, in random order; return the number of moves."""
+    first, unary, indptr, indices, same, differ, state, queue, costs, lead, active, dirty, labels
+):  # IN; OUT state, queue, costs, lead, active, dirty, labels
+    """Move the active nodes that gain by it, in random order; return the number of moves.
+
+    Who would gain is found in memory order, so that the costs are read as one stream; whoever would
+    not is looked at again when a neighbour moves.
+    """
     count = 0
     for i in range(labels.shape[0]):
-        if active[i]:
-            active[i] = False
-            if not is_content(i, unary, indptr, indices, same, differ, floor, labels):
-                queue[count] = i
-                count += 1
+        if first:
+            set_lead(i, unary, labels, lead)
+        if not active[i]:
+            continue
+        active[i] = False
+        if paid(i, indptr, indices, same, differ, labels) <= lead[i]:
+            continue
+        if best_move(i, unary, indptr, indices, same, differ, labels, costs) != labels[i]:
+            queue[count] = i
+            count += 1
     shuffle(queue, count, state)
     moves = 0
     for q in range(count):
         i = queue[q]
-        node_costs(i, unary, indptr, indices, same, differ, labels, costs)
-        best = labels[i]
-        for k in range(costs.shape[0]):
-            if is_lower(costs[k], costs[best]):
-                best = k
+        best = best_move(i, unary, indptr, indices, same, differ, labels, costs)
         if best != labels[i]:
             labels[i] = best
+            set_lead(i, unary, labels, lead)
             touch(i, indptr, indices, active, dirty)
-            active[i] = False
             moves += 1
     return moves
 
@@ -78,6 +105,7 @@ def component_costs(
     """Cost of moving the whole of component `c` to each label; return what it costs now."""
     costs[:] = 0.0
     now = 0.0
+    rest = 0.0  # part of every label's cost
     for m in range(member_ptr[c], member_ptr[c + 1]):
         i = members[m]
         now += unary[i, labels[i]]
@@ -86,17 +114,37 @@ def component_costs(
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if component[j] != c:
-                add_pair_costs(same, differ, e, labels[j], costs)
+                rest += add_pair_costs(same, differ, e, labels[j], costs)
+                now += pair_cost(same, differ, e, labels[i], labels[j])
             elif i < j:
-                if same.shape[1] > 1:
+                now += pair_cost(same, differ, e, labels[i], labels[j])
+                if same.shape[1] == 1:
+                    rest += same[e, 0]
+                else:
                     for k in range(costs.shape[0]):
                         costs[k] += same[e, k]
-                elif same[e, 0] > 0.0:
-                    for k in range(costs.shape[0]):
-                        costs[k] += same[e, 0]
-            if component[j] != c or i < j:
-                now += pair_cost(same, differ, e, labels[i], labels[j])
+    for k in range(costs.shape[0]):
+        costs[k] += rest
     return now
+
+
+@njit(cache=True, nogil=True)
+def may_gain(c, indptr, indices, same, differ, member_ptr, members, component, lead, labels):  # IN
+    """Whether component `c` pays more on its edges than it would lose by leaving its labels."""
+    cost = 0.0
+    loss = 0.0  # if all leave one common label
+    least = 0.0  # if some may stay
+    common = True
+    for m in range(member_ptr[c], member_ptr[c + 1]):
+        i = members[m]
+        common &= labels[i] == labels[members[member_ptr[c]]]
+        loss += lead[i]
+        least += min(lead[i], 0.0)
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if component[j] != c or i < j:
+                cost += pair_cost(same, differ, e, labels[i], labels[j])
+    return cost > (loss if common else least)
 
 
 @njit(cache=True, nogil=True)
@@ -106,17 +154,17 @@ def component_sweep(
     indices,
     same,
     differ,
-    floor,
     member_ptr,
     members,
     component,
     state,
     queue,
     costs,
+    lead,
     active,
     dirty,
     labels,
-):  # IN; OUT state, queue, costs, active, dirty, labels
+):  # IN; OUT state, queue, costs, lead, active, dirty, labels
     """Offer each changed component one common label, in random order; return the moves taken."""
     count = 0
     for c in range(member_ptr.shape[0] - 1):
@@ -124,13 +172,9 @@ def component_sweep(
         for m in range(member_ptr[c], member_ptr[c + 1]):
             changed |= dirty[members[m]]
             dirty[members[m]] = False
-        offer = False
-        if changed:
-            for m in range(member_ptr[c], member_ptr[c + 1]):
-                if not is_content(members[m], unary, indptr, indices, same, differ, floor, labels):
-                    offer = True
-                    break
-        if offer:
+        if changed and may_gain(
+            c, indptr, indices, same, differ, member_ptr, members, component, lead, labels
+        ):
             queue[count] = c
             count += 1
     shuffle(queue, count, state)
@@ -147,6 +191,7 @@ def component_sweep(
                 i = members[m]
                 if labels[i] != best:
                     labels[i] = best
+                    set_lead(i, unary, labels, lead)
                     touch(i, indptr, indices, active, dirty)
     return moves
 
@@ -216,8 +261,8 @@ def soft_costs(i, unary, indptr, indices, same, differ, labels, costs):  # IN; O
 
 @njit(cache=True, nogil=True)
 def kempe_sweep(
-    unary, indptr, indices, same, differ, floor, state, queue, costs, limit, active, dirty, labels
-):  # IN; OUT state, queue, costs, active, dirty, labels
+    unary, indptr, indices, same, differ, limit, state, queue, costs, lead, active, dirty, labels
+):  # IN; OUT state, queue, costs, lead, active, dirty, labels
     """Swap two labels along chains of hard edges wherever that lowers the energy.
 
     Only nodes that would gain by themselves start a chain. The work of one sweep is bounded by a
@@ -230,7 +275,7 @@ def kempe_sweep(
     stamp = 0
     count = 0
     for i in range(s):
-        if not is_content(i, unary, indptr, indices, same, differ, floor, labels):
+        if paid(i, indptr, indices, same, differ, labels) > lead[i]:
             queue[count] = i
             count += 1
     shuffle(queue, count, state)
@@ -261,6 +306,7 @@ def kempe_sweep(
                 for p in range(size):
                     j = chain[p]
                     labels[j] = b if labels[j] == a else a
+                    set_lead(j, unary, labels, lead)
                     touch(j, indptr, indices, active, dirty)
                 soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
     return moves, complete
@@ -280,7 +326,6 @@ def icm_run(
     seed,
     max_sweeps,
     limit,
-    floor,
     labels,
 ):  # IN; OUT labels (s,): of finite energy, never made worse
     """Local search until no move of any kind helps, or `max_sweeps` row sweeps.
@@ -291,15 +336,28 @@ def icm_run(
     state = np.array([seed], dtype=np.uint64)
     queue = np.empty(s, dtype=np.int64)
     costs = np.empty(n_labels)
+    lead = np.empty(s)
     active = np.ones(s, dtype=np.bool_)
     dirty = np.ones(s, dtype=np.bool_)
     sweeps = row_moves = component_moves = swaps = 0
     complete = True
     while sweeps < max_sweeps:
-        sweeps += 1
         moved = row_sweep(
-            unary, indptr, indices, same, differ, floor, state, queue, costs, active, dirty, labels
+            sweeps == 0,
+            unary,
+            indptr,
+            indices,
+            same,
+            differ,
+            state,
+            queue,
+            costs,
+            lead,
+            active,
+            dirty,
+            labels,
         )
+        sweeps += 1
         row_moves += moved
         if moved > 0:
             continue
@@ -309,13 +367,13 @@ def icm_run(
             indices,
             same,
             differ,
-            floor,
             member_ptr,
             members,
             component,
             state,
             queue,
             costs,
+            lead,
             active,
             dirty,
             labels,
@@ -328,11 +386,11 @@ def icm_run(
                 indices,
                 same,
                 differ,
-                floor,
+                limit,
                 state,
                 queue,
                 costs,
-                limit,
+                lead,
                 active,
                 dirty,
                 labels,

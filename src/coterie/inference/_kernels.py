@@ -1,9 +1,10 @@
-"""Compiled pieces every engine shares: pair costs, energies, the twin entry of an edge, random bits.
+"""Compiled pieces every engine shares: pair costs, energies, matching entries, random bits.
 
-`same` and `differ` have one column (one cost for all clusters) or K columns; the two need not agree.
+`same` and `differ` each have one column (one cost for all clusters) or K columns.
 Every sum here is safe with ``+inf``: infinities are added, never subtracted.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np
@@ -49,24 +50,29 @@ def pair_cost(same, differ, e, a, b):  # IN
     return 0.5 * (differ[e, a] + differ[e, b])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
-    """Add to ``out[k]`` the cost of entry `e` with this end at k and the other at `b`."""
-    if same.shape[1] == 1 and differ.shape[1] == 1:
-        d = differ[e, 0]
-        kept = out[b]
-        if d != 0.0:
-            for k in range(out.shape[0]):
-                out[k] += d
-        out[b] = kept + same[e, 0]
+    """Add to ``out[k]`` the cost of entry `e` with this end at k and the other at `b`.
+
+    Up to a constant, which is returned: with one finite cost for all clusters only ``out[b]`` has
+    to change.
+    """
+    rest = 0.0
+    if same.shape[1] == 1 and differ.shape[1] == 1 and differ[e, 0] < np.inf:
+        rest = differ[e, 0]
+        out[b] += same[e, 0] - rest
     else:
         for k in range(out.shape[0]):
             out[k] += pair_cost(same, differ, e, k, b)
+    return rest
 
 
 @njit(cache=True, nogil=True)
 def node_costs(i, unary, indptr, indices, same, differ, labels, out):  # IN; OUT out (K,)
-    """Cost of each label of node `i` given its neighbours; unlabelled (-1) neighbours are free."""
+    """Cost of each label of node `i` given its neighbours, up to a constant.
+
+    Unlabelled (-1) neighbours are free.
+    """
     for k in range(out.shape[0]):
         out[k] = unary[i, k]
     for e in range(indptr[i], indptr[i + 1]):
@@ -89,25 +95,22 @@ def total_energy(unary, indptr, indices, same, differ, labels):  # IN
 
 
 @njit(cache=True, nogil=True)
-def row_minimum(unary, floor, best):  # IN; OUT floor (s,), best (s,)
-    """Smallest unary cost of each node and the first label that has it."""
+def cheapest_labels(unary, labels):  # IN; OUT labels (s,)
+    """First label of smallest unary cost of each node."""
     for i in range(unary.shape[0]):
-        lowest = unary[i, 0]
-        arg = 0
+        best = 0
         for k in range(1, unary.shape[1]):
-            if unary[i, k] < lowest:
-                lowest = unary[i, k]
-                arg = k
-        floor[i] = lowest
-        best[i] = arg
+            if unary[i, k] < unary[i, best]:
+                best = k
+        labels[i] = best
 
 
 @njit(cache=True, nogil=True)
 def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
     """Position of the entry (j, i) for each entry (i, j), or return False if the graph is lopsided.
 
-    Two counting sorts, O(s + E), rows in any order: the k-th entry of column j (by row) and the k-th
-    entry of row j (by column) are the two directions of one edge.
+    Two counting sorts, O(s + E), rows in any order: the k-th entry of column j (by row) and the
+    k-th entry of row j (by column) are the two directions of one edge.
     """
     s = indptr.shape[0] - 1
     m = indices.shape[0]

@@ -17,8 +17,8 @@ BoolArray = NDArray[np.bool_]
 class Program(NamedTuple):
     """min cost·v subject to low ≤ A v ≤ high, 0 ≤ v ≤ upper; the first s·K variables are x[i, k].
 
-    ``energy = offset + scale · cost·v``: the costs are shifted and scaled to at most 1, for HiGHS reads
-    values beyond 1e20 as infinite.
+    ``energy = offset + scale · cost·v``: the costs are shifted and scaled to at most 1, for HiGHS
+    reads values beyond 1e20 as infinite.
     """
 
     cost: FloatArray
@@ -68,7 +68,7 @@ class _Rows:
 
 
 def build_program(model: PairwiseModel, allowed: BoolArray) -> Program:
-    """Kleinberg-Tardos type program over x[i, k] = 1[y_i = k], restricted to `allowed` (s, K) labels.
+    """Kleinberg-Tardos type program over x[i, k] = 1[y_i = k], for the `allowed` (s, K) labels.
 
     With p[e, k] = 1[y_i = y_j = k] the cost of an edge is linear,
     Σ_k ½ differ_k (x_ik + x_jk) + (same_k − differ_k) p_k. Where same < differ, p ≤ x_i and p ≤ x_j
@@ -121,9 +121,9 @@ def build_program(model: PairwiseModel, allowed: BoolArray) -> Program:
 def solve(program: Program, *, integer: bool, time_limit: float | None) -> Solution:
     """Solve with HiGHS; `integer` makes x binary (p then is, too)."""
     n_x = program.shape[0] * program.shape[1]
-    kind = np.zeros(program.cost.shape[0])
+    kind = np.zeros(program.cost.shape[0], dtype=np.int64)
     kind[:n_x] = 1 if integer else 0
-    options: dict[str, Any] = {"mip_rel_gap": 0.0} if integer else {}
+    options: Any = {"mip_rel_gap": 0.0} if integer else {}
     if time_limit is not None:
         options["time_limit"] = max(time_limit, 1e-3)
     answer = milp(

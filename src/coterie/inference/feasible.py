@@ -137,8 +137,9 @@ def exact_map(model: PairwiseModel, time_limit: float | None = None) -> Inferenc
 
 
 def _hard_entries(model: PairwiseModel) -> BoolArray:
-    hard: BoolArray = np.isinf(model.same).any(axis=1) | np.isinf(model.differ).any(axis=1)
-    return hard
+    return np.asarray(
+        np.isinf(model.same).any(axis=1) | np.isinf(model.differ).any(axis=1), dtype=np.bool_
+    )
 
 
 def _paid(model: PairwiseModel, nodes: IntArray, labels: IntArray) -> bool:

@@ -11,7 +11,6 @@ from coterie.inference import _icm_kernels, _kernels
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
-    FloatArray,
     Inference,
     IntArray,
     PairwiseModel,
@@ -47,8 +46,8 @@ class IcmPlan(NamedTuple):
 
 
 def icm_plan(model: PairwiseModel) -> IcmPlan:
-    """Components and hardness of `model`; valid while the zero and infinite costs stay where they are."""
-    _, component = components(model, (model.differ > 0).any(axis=1))
+    """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
+    _, component = components(model, np.any(model.differ > 0, axis=1))
     sizes = np.bincount(component, minlength=1)
     several = sizes > 1
     number = np.where(several, np.cumsum(several) - 1, -1)
@@ -77,16 +76,16 @@ def icm(
     """Lower E by moves of single nodes, of whole must-link components, and swaps along hard edges.
 
     Three kinds of move, each taken only if it lowers E: a node to its best label, in a new random
-    order each sweep (after the first, only nodes whose neighbourhood changed); a whole component of
-    edges with ``differ > 0`` to one common label, which single moves cannot do; and, with hard edges,
-    a swap of two labels along the chain of hard edges that forces it (a Kempe chain), without which
-    hard cannot-links freeze single moves. Ends where no move of any kind helps.
+    order each sweep (after the first, only nodes whose neighbourhood changed); a whole component
+    of edges with ``differ > 0`` to one common label, which single moves cannot do; and, with hard
+    edges, a swap of two labels along the chain of hard edges that forces it (a Kempe chain),
+    without which hard cannot-links freeze single moves. Ends where no move of any kind helps.
 
     Parameters
     ----------
     labels : (s,), optional
-        Start; the energy never rises above its energy. Default: each node's cheapest label. A start of
-        infinite energy is replaced by `feasible_start`.
+        Start; the energy never rises above its energy. Default: each node's cheapest label. A start
+        of infinite energy is replaced by `feasible_start`.
     random_state : int, Generator, RandomState or None
     max_sweeps : int
         Bound on row sweeps; ``converged`` is False when it is reached.
@@ -110,26 +109,21 @@ def icm(
     if plan.welded:
         return _icm_contracted(model, start, random_state, max_sweeps, max_chain)
     seed = draw_seed(random_state)
-    floor = np.empty(model.n_nodes)
-    best = np.empty(model.n_nodes, dtype=np.int64)
-    _kernels.row_minimum(model.unary, floor, best)
-    y = best if start is None else start
+    if start is None:
+        y = np.empty(model.n_nodes, dtype=np.int64)
+        _kernels.cheapest_labels(model.unary, y)
+    else:
+        y = start
     restarted = not np.isfinite(_kernels.total_energy(*model, y))
     if restarted:
-        y = feasible_start(model, random_state=seed_generator(seed))
-    return _search(model, plan, y, floor, seed, max_sweeps, max_chain, restarted)
-
-
-def seed_generator(seed: np.uint64) -> np.random.Generator:
-    """A generator whose stream is fixed by `seed`."""
-    return np.random.default_rng(int(seed))
+        y = feasible_start(model, np.random.default_rng(int(seed)))
+    return _search(model, plan, y, seed, max_sweeps, max_chain, restarted)
 
 
 def _search(
     model: PairwiseModel,
     plan: IcmPlan,
     y: IntArray,
-    floor: FloatArray,
     seed: np.uint64,
     max_sweeps: int,
     max_chain: int,
@@ -144,7 +138,6 @@ def _search(
         seed,
         max_sweeps,
         max_chain,
-        floor,
         y,
     )
     report = {

@@ -1,6 +1,7 @@
 """The pairwise model every engine works on, its energy, and how it splits and contracts.
 
-E(y) = Σ_i unary[i, y_i] + Σ_edges ( same[e, y_i] if y_i = y_j else ½(differ[e, y_i] + differ[e, y_j]) ),
+E(y) = Σ_i unary[i, y_i]
+     + Σ_edges ( same[e, y_i] if y_i = y_j else ½ (differ[e, y_i] + differ[e, y_j]) ),
 each edge once (THEORY.md, "The shared pairwise model").
 """
 
@@ -83,7 +84,7 @@ class Inference(NamedTuple):
     energy : float
         E(labels).
     log_partition : float or None
-        log Σ_y exp(−E(y)), exact, a bound or an approximation: ``report["log_partition"]`` says which.
+        log Σ_y exp(−E(y)): exact, a bound or an estimate, as ``report["log_partition"]`` says.
     sweeps : int
         Passes over the nodes (0 for direct methods).
     converged : bool
@@ -139,7 +140,7 @@ def pairwise_model(
         if uneven.size:
             e = int(uneven[0])
             raise InvalidParameter(
-                f"{name} differs between the two directions of the edge at entries {e} and {twin[e]}."
+                f"{name} is not the same at entries {e} and {twin[e]}, two directions of one edge."
             )
     return model
 
@@ -172,7 +173,7 @@ def _check_costs(name: str, cost: ArrayLike, n_entries: int, n_labels: int) -> F
 
 
 def matching_entries(model: PairwiseModel) -> IntArray:
-    """Position (2E,) of entry (j, i) for each entry (i, j); refuses a graph that is not symmetric."""
+    """Position (2E,) of entry (j, i) for each entry (i, j); refuses a lopsided graph."""
     twin = np.empty(model.indices.shape[0], dtype=np.int64)
     if not _kernels.match_entries(model.indptr, model.indices, twin):
         raise InvalidParameter("The graph is not symmetric: give each edge in both directions.")
@@ -261,12 +262,12 @@ class Contraction(NamedTuple):
 
 
 def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
-    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if there are none.
+    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if none are.
 
-    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the `same`
-    costs of edges inside a group are summed. Parallel edges between two groups stay parallel.
+    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the
+    `same` costs of edges inside a group are summed. Parallel edges stay parallel.
     """
-    welded = np.isinf(model.differ).all(axis=1)
+    welded = np.all(np.isinf(model.differ), axis=1)
     if not welded.any():
         return None
     n_groups, group = components(model, welded)
