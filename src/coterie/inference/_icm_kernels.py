@@ -1,9 +1,8 @@
 """Compiled local search: row moves, component moves and Kempe-chain swaps.
 
 ``lead[i]`` is how much more the best other label of node i costs than its own, by unary costs alone
-(negative if it would rather be elsewhere). Pair costs are ≥ 0, so leaving saves at most what the
-node's edges cost now: if that is not above its lead, no move of it helps and its K costs are not
-even read. This makes warm starts cheap. A move is taken only if it lowers the energy by more than
+(negative if it would rather be elsewhere). Pair costs are ≥ 0, which bounds what leaving can save
+on the edges: if that is not above the lead, no move helps and the K costs are not even read. This makes warm starts cheap. A move is taken only if it lowers the energy by more than
 rounding.
 """
 
@@ -27,19 +26,30 @@ def is_lower(new, old):
 @njit(cache=True, nogil=True)
 def set_lead(i, unary, labels, lead):  # IN; OUT lead (s,)
     """Cost of the cheapest other label above that of the present one."""
+    y = labels[i]
     other = np.inf
-    for k in range(unary.shape[1]):
-        if k != labels[i] and unary[i, k] < other:
-            other = unary[i, k]
-    lead[i] = other - unary[i, labels[i]]
+    for k in range(y):
+        other = min(other, unary[i, k])
+    for k in range(y + 1, unary.shape[1]):
+        other = min(other, unary[i, k])
+    lead[i] = other - unary[i, y]
 
 
 @njit(cache=True, nogil=True)
-def paid(i, indptr, indices, same, differ, labels):  # IN
-    """What the edges of node `i` cost now."""
+def saving(i, indptr, indices, same, differ, labels):  # IN
+    """The most node `i` can save on its edges by leaving its label.
+
+    That is what they cost now, less what those to neighbours of the same label will cost then.
+    """
+    y = labels[i]
     total = 0.0
     for e in range(indptr[i], indptr[i + 1]):
-        total += pair_cost(same, differ, e, labels[i], labels[indices[e]])
+        if labels[indices[e]] != y:
+            total += pair_cost(same, differ, e, y, labels[indices[e]])
+        elif differ.shape[1] == 1:
+            total += same[e, y if same.shape[1] > 1 else 0] - differ[e, 0]
+        else:
+            total += same[e, y if same.shape[1] > 1 else 0] - 0.5 * differ[e, y]
     return total
 
 
@@ -80,7 +90,7 @@ def row_sweep(
         if not active[i]:
             continue
         active[i] = False
-        if paid(i, indptr, indices, same, differ, labels) <= lead[i]:
+        if saving(i, indptr, indices, same, differ, labels) <= lead[i]:
             continue
         if best_move(i, unary, indptr, indices, same, differ, labels, costs) != labels[i]:
             queue[count] = i
@@ -130,8 +140,8 @@ def component_costs(
 
 @njit(cache=True, nogil=True)
 def may_gain(c, indptr, indices, same, differ, member_ptr, members, component, lead, labels):  # IN
-    """Whether component `c` pays more on its edges than it would lose by leaving its labels."""
-    cost = 0.0
+    """Whether component `c` may save more on its edges than it loses by leaving its labels."""
+    gain = 0.0
     loss = 0.0  # if all leave one common label
     least = 0.0  # if some may stay
     common = True
@@ -142,9 +152,13 @@ def may_gain(c, indptr, indices, same, differ, member_ptr, members, component, l
         least += min(lead[i], 0.0)
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
-            if component[j] != c or i < j:
-                cost += pair_cost(same, differ, e, labels[i], labels[j])
-    return cost > (loss if common else least)
+            if component[j] != c:
+                gain += pair_cost(same, differ, e, labels[i], labels[j])
+            elif i < j:
+                gain += pair_cost(same, differ, e, labels[i], labels[j])
+                if same.shape[1] == 1:
+                    gain -= same[e, 0]  # to be paid under any common label
+    return gain > (loss if common else least)
 
 
 @njit(cache=True, nogil=True)
@@ -275,7 +289,7 @@ def kempe_sweep(
     stamp = 0
     count = 0
     for i in range(s):
-        if paid(i, indptr, indices, same, differ, labels) > lead[i]:
+        if saving(i, indptr, indices, same, differ, labels) > lead[i]:
             queue[count] = i
             count += 1
     shuffle(queue, count, state)
