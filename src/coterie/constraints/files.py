@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -54,14 +54,13 @@ def _suffix(path: Path) -> str:
 @contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
     """A temporary file beside `target` that takes its place if all goes well."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
+    # Not tempfile: its files are private to the user, and the result should not be.
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
-        yield Path(name)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+        yield temporary
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _columns(constraints: Constraints) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.constraints._types import BoolArray, IntArray
+from coterie.constraints._types import BoolArray, FloatArray, IntArray
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 
@@ -57,7 +57,8 @@ def sample_pairs(
     """
     rng = np.random.default_rng(random_state)
     drawn = _draw(labels, n_pairs, rows, replace, overlap, must_fraction, rng)
-    return _as_constraints(drawn, noise, give_certainty, weight, rng)
+    told, certainty = _flip(drawn, noise, rng)
+    return _first(n_pairs, told, certainty if give_certainty else None, weight)
 
 
 class LearningCurveSplit(NamedTuple):
@@ -83,8 +84,9 @@ def learning_curve_pairs(
     """Pairs for learning curves: drawn from the training folds, scored on the test fold.
 
     For each of `n_splits` folds one long list of pairs is drawn among the training rows, and the
-    set of each size is a prefix of it, so curves differ by what was added only. All sets speak of
-    all n rows: cluster everything, score `labels_[test]` (seeds 000 and 003).
+    set of each size is a prefix of it, so curves differ by what was added only (a fixed
+    `must_fraction` then holds exactly for the largest and on average for the others). All sets
+    speak of all n rows: cluster everything, score `labels_[test]` (seeds 000 and 003).
     """
     rng = np.random.default_rng(random_state)
     n = np.asarray(labels).shape[0]
@@ -96,12 +98,9 @@ def learning_curve_pairs(
         test = np.sort(fold)
         train = np.setdiff1d(np.arange(n), test, assume_unique=True)
         drawn = _draw(labels, largest, train, replace, True, must_fraction, rng)
-        flipped = drawn._replace(same=drawn.same ^ (rng.random(drawn.same.size) < noise))
-        # A prefix of a balanced draw is balanced only on average, so the kinds were shuffled.
-        nested = [
-            _prefix(flipped, size, 1.0 - noise if give_certainty else None, weight)
-            for size in sizes
-        ]
+        told, certainty = _flip(drawn, noise, rng)
+        sure = certainty if give_certainty else None
+        nested = [_first(size, told, sure, weight) for size in sizes]
         yield LearningCurveSplit(train, test, nested)
 
 
@@ -245,40 +244,28 @@ def _too_few(count: int, word: str, offered: int | None) -> InvalidParameter:
     )
 
 
-def _as_constraints(
-    drawn: _Drawn,
-    noise: ArrayLike,
-    give_certainty: bool,
-    weight: float,
-    rng: np.random.Generator,
-) -> Constraints:
+def _flip(drawn: _Drawn, noise: ArrayLike, rng: np.random.Generator) -> tuple[_Drawn, FloatArray]:
+    """Tell each pair wrong with its probability; and the certainty (m,) that it is told right."""
     m = drawn.same.size
     rate = np.asarray(noise, dtype=np.float64)
     if rate.shape not in ((), (m,)) or not ((rate >= 0) & (rate <= 1)).all():
         raise InvalidParameter(
             f"noise must be a probability in [0, 1], or one for each of the {m} pairs"
         )
-    rate = np.broadcast_to(rate, (m,))
-    said = drawn.same ^ (rng.random(m) < rate)
-    return Constraints(
-        drawn.n_samples,
-        drawn.pairs[said],
-        drawn.pairs[~said],
-        must_weight=weight,
-        cannot_weight=weight,
-        must_certainty=1.0 - rate[said] if give_certainty else None,
-        cannot_certainty=1.0 - rate[~said] if give_certainty else None,
-    )
+    wrong = rng.random(m) < rate
+    return drawn._replace(same=drawn.same ^ wrong), np.broadcast_to(1.0 - rate, (m,))
 
 
-def _prefix(drawn: _Drawn, size: int, certainty: float | None, weight: float) -> Constraints:
-    pairs, said = drawn.pairs[:size], drawn.same[:size]
+def _first(size: int, told: _Drawn, certainty: FloatArray | None, weight: float) -> Constraints:
+    """The first `size` pairs as constraints."""
+    pairs, same = told.pairs[:size], told.same[:size]
+    sure = None if certainty is None else certainty[:size]
     return Constraints(
-        drawn.n_samples,
-        pairs[said],
-        pairs[~said],
+        told.n_samples,
+        pairs[same],
+        pairs[~same],
         must_weight=weight,
         cannot_weight=weight,
-        must_certainty=certainty,
-        cannot_certainty=certainty,
+        must_certainty=None if sure is None else sure[same],
+        cannot_certainty=None if sure is None else sure[~same],
     )
