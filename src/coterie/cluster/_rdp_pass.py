@@ -1,0 +1,207 @@
+"""One round of Algorithm 1: every row visited once, centres moved, empty clusters removed.
+
+The visiting order is: first all free rows (in no constraint) that some centre holds within
+lambda, then the nodes of the core and the rows beyond lambda, one after the other. Free rows of
+the first kind neither open a cluster nor depend on each other, so they go in one vectorised sweep
+and the outcome is exactly that of the sequential algorithm in that order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster import _rdp_kernels as kernels
+from coterie.cluster._rdp_problem import NO_SLOT, Problem, Xi
+from coterie.data import add_by_label
+
+__all__ = ["State", "run_round"]
+
+Array = NDArray[Any]
+_TABLE = 1 << 22  # entries in the table of costs to freshly opened centres
+_MOST_ITEMS = 8192
+_OPENED_AT_ONCE = 64  # the table is laid out anew after so many openings
+
+
+class State(NamedTuple):
+    """Labels (n,) of the rows and centres (K, d) of the clusters, all of them with rows."""
+
+    labels: Array
+    centers: Array
+
+
+class _Free(NamedTuple):
+    """Sums over the free rows of one block."""
+
+    sums: Array
+    counts: Array
+    cost: float
+
+    def __add__(self, other: Any) -> _Free:
+        self.sums.__iadd__(other.sums)
+        self.counts.__iadd__(other.counts)
+        return _Free(self.sums, self.counts, self.cost + other.cost)
+
+
+def run_round(
+    problem: Problem, state: State, xi: Xi, lambda_: float, rng: np.random.Generator | None
+) -> tuple[State, float]:
+    """One round from `state`; the rows are visited in natural order where `rng` is None.
+
+    Returns the new state and J of the new labels under the centres before they moved.
+    """
+    labels = np.empty(problem.n, dtype=np.int64)
+    unary = np.empty((problem.core.rows.size, len(state.centers)))
+    free = _assign_free(problem, state.centers, lambda_, labels, unary)
+    beyond = np.flatnonzero(labels == kernels.BEYOND)
+    walk = _Walk(problem, state, unary, beyond, xi, lambda_)
+    cost = free.cost + walk.run(rng)
+
+    labels[problem.core.rows] = problem.core.expand(walk.node_labels)
+    labels[beyond] = walk.beyond_labels
+    n_all = len(state.centers) + len(walk.opened)
+    sums, counts = np.zeros((n_all, problem.rows.d)), np.zeros(n_all)
+    sums[: len(state.centers)], counts[: len(state.centers)] = free.sums, free.counts
+    for listed in (problem.core.rows, beyond):
+        problem.add_rows(listed, labels[listed], sums, counts)
+
+    kept = np.bincount(labels, minlength=n_all) > 0  # empty clusters go only now
+    moved = problem.centers(sums[kept], counts[kept], walk.centers()[kept])
+    labels = labels if kept.all() else (np.cumsum(kept) - 1)[labels]
+    objective = cost + problem.pair_energy(labels, xi) + lambda_ * len(moved)
+    return State(labels, moved), objective
+
+
+def _assign_free(
+    problem: Problem, centers: Array, lambda_: float, labels: Array, unary: Array
+) -> _Free:
+    """Label the free rows within lambda of a centre and sum them; fill `unary` for the core."""
+    terms = problem.terms(centers)
+    weights, slot = problem.weights, problem.slot
+
+    def work(start: int, stop: int) -> _Free:
+        sums, counts, unused = (
+            np.zeros(centers.shape),
+            np.zeros(len(centers)),
+            np.zeros(len(centers)),
+        )
+        cost = 0.0
+        for lo, hi, chunk in problem.rows.chunks(start, stop):
+            cost += kernels.assign_free(
+                problem.cross(chunk, lo, hi, terms),
+                problem.row_term[lo:hi],
+                weights[lo:hi],
+                slot[lo:hi] if slot.size else NO_SLOT,
+                lambda_,
+                problem.root,
+                labels[lo:hi],
+                unary,
+            )
+            its_scale = problem.row_scale[lo:hi]
+            add_by_label(chunk, labels[lo:hi], weights[lo:hi], its_scale, sums, counts)
+        return _Free(sums, counts, cost)
+
+    return problem.rows.map_reduce(work, lambda a, b: a + b)
+
+
+class _Walk:
+    """The sequential part of a round: core nodes and rows beyond lambda, one after the other."""
+
+    def __init__(
+        self, problem: Problem, state: State, unary: Array, beyond: Array, xi: Xi, lambda_: float
+    ) -> None:
+        core = problem.core
+        self.problem, self.old, self.beyond, self.lambda_ = problem, state.centers, beyond, lambda_
+        self.unary = core.contract(unary) if core.n_nodes < core.rows.size else unary
+        self.unary -= problem.alone[:, None]
+        self.net = problem.net(xi)
+        self.node_labels = state.labels[problem.first_row]
+        self.beyond_labels = np.empty(len(beyond), dtype=np.int64)
+        self.opened: list[Array] = []
+
+    def run(self, rng: np.random.Generator | None) -> float:
+        """Visit everything; returns the summed w D of what was visited."""
+        sequence = self._sequence(rng)
+        self.paid = np.zeros(len(sequence))
+        begin = 0
+        while begin < len(sequence):
+            begin = self._run_batch(sequence, begin)
+        return float(self.paid.sum() + self.problem.alone.sum())
+
+    def centers(self) -> Array:
+        """Centres of this round, then those it opened, (K + opened, d)."""
+        return np.concatenate([self.old, *self.opened])
+
+    def _sequence(self, rng: np.random.Generator | None) -> Array:
+        if rng is not None:
+            return rng.permutation(self.problem.core.n_nodes + len(self.beyond))
+        return np.argsort(np.concatenate([self.problem.first_row, self.beyond]), kind="stable")
+
+    def _run_batch(self, sequence: Array, begin: int) -> int:
+        """Visit a stretch of the sequence; returns where the next stretch begins."""
+        room = len(self.opened) + _OPENED_AT_ONCE
+        size = min(len(sequence) - begin, _MOST_ITEMS, max(64, _TABLE // room))
+        if not self.opened and not len(self.beyond):
+            size = len(sequence) - begin  # nothing to tabulate until something opens
+        stop = begin + size
+        batch = _Batch(self.problem, sequence[begin:stop], self.beyond, room)
+        if self.opened:
+            batch.fill(np.concatenate(self.opened), 0, 0)
+        work = np.empty(len(self.old) + room)
+        at = begin
+        while at < stop:
+            at = kernels.visit(
+                sequence, at, stop, begin, self.unary, batch.extra, len(self.opened), self.net,
+                self.problem.core.indptr, self.problem.core.indices, self.lambda_,
+                self.node_labels, self.beyond_labels, self.paid, work,
+            )  # fmt: skip
+            if at == stop:
+                break
+            self._open(sequence[at], batch, at + 1 - begin)
+            at += 1
+            if len(self.opened) == room or batch.size > _MOST_ITEMS:
+                break  # lay out a table that fits
+        return at
+
+    def _open(self, item: int, batch: _Batch, after: int) -> None:
+        """Open a cluster at `item`, and tell the items of the batch that come after it."""
+        s = self.problem.core.n_nodes
+        if item < s:
+            listed, _ = self.problem.members_of(np.array([item]))
+        else:
+            listed = self.beyond[[item - s]]
+        center = self.problem.center_of(listed)
+        if after < batch.size <= _MOST_ITEMS:
+            batch.fill(center, after, len(self.opened))
+        self.opened.append(center)
+
+
+class _Batch:
+    """A stretch of the sequence with its rows and their costs to the centres opened so far."""
+
+    def __init__(self, problem: Problem, items: Array, beyond: Array, room: int) -> None:
+        self.problem, self.items, self.beyond = problem, items, beyond
+        self.size = len(items)
+        # A stretch longer than a table is for the steady state: it ends at the first opening.
+        self.extra = np.empty((self.size if self.size <= _MOST_ITEMS else 0, room))
+
+    def fill(self, centers: Array, after: int, column: int) -> None:
+        """Costs of items[after:] to the centres, into the columns from `column` on."""
+        s = self.problem.core.n_nodes
+        items = self.items[after:]
+        terms = self.problem.terms(centers)
+        block = self.extra[after:, column : column + len(centers)]
+        is_node = items < s
+        if is_node.any():
+            nodes = items[is_node]
+            listed, owner = self.problem.members_of(nodes)
+            costs = self.problem.costs(listed, terms)
+            if len(listed) > len(nodes):
+                summed = np.zeros((len(nodes), len(centers)))
+                np.add.at(summed, owner, costs)
+                costs = summed
+            block[is_node] = costs - self.problem.alone[nodes, None]
+        if not is_node.all():
+            block[~is_node] = self.problem.costs(self.beyond[items[~is_node] - s], terms)
