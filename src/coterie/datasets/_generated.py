@@ -145,7 +145,7 @@ def _stripes(rng: np.random.Generator, n: int) -> Points:
 def _densities(rng: np.random.Generator, n: int) -> Points:
     """Two small dense groups beside one wide group that reaches around them."""
     y = np.repeat(np.arange(3, dtype=np.int64), n)
-    centre = np.array([[-2.0, 0.0], [11.0, 3.0], [11.0, -3.0]])[y]
+    centre = np.array([[-2.0, 0.0], [10.0, 2.0], [10.0, -2.0]])[y]
     spread = np.array([6.0, 0.8, 0.8])[y]
     return centre + spread[:, None] * rng.standard_normal((3 * n, 2)), y
 
