@@ -64,7 +64,8 @@ def check_numbering_of_rows(estimator: Any, can: Capabilities) -> None:
     """
     problem = pulled_row()
     X, n = can.prepare(problem.X), problem.groups.size
-    orders = [np.arange(n), np.arange(n)[::-1], np.random.default_rng(1).permutation(n)]
+    orders = [np.roll(np.arange(n), shift) for shift in (0, -3, 8)]  # the tied row: 3, first, 11
+    orders += [np.arange(n)[::-1], np.random.default_rng(1).permutation(n)]
     for order in orders:
         number = np.empty(n, dtype=np.int64)
         number[order] = np.arange(n)  # row i becomes row number[i]
