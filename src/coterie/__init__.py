@@ -1,1 +1,43 @@
-"""Coterie."""
+"""Coterie: clustering for people who know some things about which items belong together.
+
+>>> from coterie import Constraints, PCKMeans
+>>> import numpy as np
+>>> X = np.array([[0.0], [0.2], [5.0], [5.3]])
+>>> PCKMeans(2, random_state=0).fit(X, constraints=Constraints(4, must_link=[(0, 1)])).n_iter_ > 0
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public names and where they live. Loaded when first asked for, so that `import coterie` is quick
+# and nothing is compiled before it is needed.
+_HOMES = {
+    "Constraints": "coterie.constraints",
+    "PairTable": "coterie.constraints",
+    "PCKMeans": "coterie.cluster",
+    "SeededKMeans": "coterie.cluster",
+    "ConstrainedKMeans": "coterie.cluster",
+    "HMRFKMeans": "coterie.cluster",
+    "MPCKMeans": "coterie.cluster",
+    "load": "coterie.persistence",
+    "save": "coterie.persistence",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

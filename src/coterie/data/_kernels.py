@@ -39,10 +39,10 @@ def nearest(distances, row_term, weights, slot, labels, unary):
 
 
 @njit(cache=True, nogil=True)
-def add_dense(rows, labels, weights, power, sums, counts):
-    """Add weighted rows (or their squares) to the sums of their clusters, skipping label -1."""
-    # IN: rows (b, d); labels (b,); weights (b,) or (0,) for ones; power 1 or 2
-    # OUT: sums (K, d) float64 += w x^power; counts (K,) float64 += w
+def add_dense(rows, labels, weights, scale, sums, counts):
+    """Add weighted rows to the sums of their clusters, skipping label -1."""
+    # IN: rows (b, d); labels (b,); weights, scale (b,) or (0,) for ones
+    # OUT: sums (K, d) float64 += w s x; counts (K,) float64 += w
     b, d = rows.shape
     for i in range(b):
         k = labels[i]
@@ -50,18 +50,16 @@ def add_dense(rows, labels, weights, power, sums, counts):
             continue
         w = 1.0 if weights.size == 0 else weights[i]
         counts[k] += w
-        if power == 1:
-            for m in range(d):
-                sums[k, m] += w * rows[i, m]
-        else:
-            for m in range(d):
-                sums[k, m] += w * rows[i, m] * rows[i, m]
+        if scale.size:
+            w *= scale[i]
+        for m in range(d):
+            sums[k, m] += w * rows[i, m]
 
 
 @njit(cache=True, nogil=True)
-def add_sparse(data, indices, indptr, labels, weights, power, sums, counts):
+def add_sparse(data, indices, indptr, labels, weights, scale, sums, counts):
     """`add_dense` for a block of CSR rows."""
-    # IN: CSR arrays of the block; labels (b,); weights (b,) or (0,) for ones; power 1 or 2
+    # IN: CSR arrays of the block; labels (b,); weights, scale (b,) or (0,) for ones
     # OUT: sums (K, d) float64; counts (K,) float64
     for i in range(labels.shape[0]):
         k = labels[i]
@@ -69,6 +67,7 @@ def add_sparse(data, indices, indptr, labels, weights, power, sums, counts):
             continue
         w = 1.0 if weights.size == 0 else weights[i]
         counts[k] += w
+        if scale.size:
+            w *= scale[i]
         for p in range(indptr[i], indptr[i + 1]):
-            x = np.float64(data[p])
-            sums[k, indices[p]] += w * (x if power == 1 else x * x)
+            sums[k, indices[p]] += w * data[p]

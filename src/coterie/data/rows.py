@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from coterie.data import _kernels
 from coterie.data.threads import num_threads, one_blas_thread
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "add_by_label"]
 
 Stats = TypeVar("Stats")
 
@@ -65,16 +65,21 @@ class Rows:
         edges = np.linspace(0, self.n, count + 1).astype(np.int64)
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
-    def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, int, Any]]:
-        """Yield (lo, hi, rows lo..hi) in cache-sized pieces. A dense piece may be overwritten
-        by the next one: use it before going on.
+    def chunks(
+        self, start: int = 0, stop: int | None = None, extra: int = 0
+    ) -> Iterator[tuple[int, int, Any]]:
+        """Yield (lo, hi, rows lo..hi) in pieces that fit the cache with `extra` columns beside.
+
+        A dense piece may be overwritten by the next one: use it before going on.
         """
         stop = self.n if stop is None else stop
         if self.is_sparse:
             step = _SPARSE_CHUNK
         else:
-            step = max(64, _CHUNK_BYTES // max(1, self.d * self.dtype.itemsize))
-        buffer = None if self.shift is None else np.empty((min(step, stop - start), self.d), self.dtype)
+            step = max(64, _CHUNK_BYTES // ((self.d + extra) * self.dtype.itemsize))
+        buffer = (
+            None if self.shift is None else np.empty((min(step, stop - start), self.d), self.dtype)
+        )
         for lo in range(start, stop, step):
             hi = min(lo + step, stop)
             if buffer is None:
@@ -122,17 +127,20 @@ def add_by_label(
     rows: Any,
     labels: NDArray[Any],
     weights: NDArray[np.float64],
+    scale: NDArray[np.float64],
     sums: NDArray[np.float64],
     counts: NDArray[np.float64],
-    power: int = 1,
 ) -> None:
-    """Add weighted dense or CSR rows (or squares, `power=2`) to `sums` (K, d) and `counts` (K,)."""
+    """Add w s x of dense or CSR rows to `sums` (K, d) and w to `counts` (K,), by label.
+
+    Rows with label -1 are passed over; `weights` and `scale` of size 0 stand for ones.
+    """
     if sp.issparse(rows):
         _kernels.add_sparse(
-            rows.data, rows.indices, rows.indptr, labels, weights, power, sums, counts
+            rows.data, rows.indices, rows.indptr, labels, weights, scale, sums, counts
         )
     else:
-        _kernels.add_dense(rows, labels, weights, power, sums, counts)
+        _kernels.add_dense(rows, labels, weights, scale, sums, counts)
 
 
 def _fold(results: Iterator[Stats], combine: Callable[[Stats, Stats], Stats]) -> Stats:

@@ -20,9 +20,65 @@ from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData, InvalidParameter
 
-__all__ = ["CenterTerms", "Distortion", "gather_pairs", "row_sums"]
+__all__ = [
+    "Bound",
+    "CenterTerms",
+    "ConstantBound",
+    "Distortion",
+    "LinearBound",
+    "gather_pairs",
+    "row_sums",
+]
 
 Array = NDArray[Any]
+
+
+class Bound(ABC):
+    """An upper bound of the distance between two rows, as a function of the parameters A.
+
+    Every bound here is homogeneous in A, so that its value is <A, gradient>.
+    """
+
+    @abstractmethod
+    def value(self, A: Array | None) -> float | Array:
+        """phi_max under A: a number, or (K,) where A differs by cluster."""
+
+    @abstractmethod
+    def gradient(self, A: Array) -> Array:
+        """Derivative of the value, of the shape of A (a subgradient where two rows tie)."""
+
+
+class LinearBound(Bound):
+    """phi_max(a) = sum_m c_m a_m for diagonal metrics."""
+
+    def __init__(self, coefficients: Array) -> None:
+        self.coefficients = coefficients
+
+    def value(self, A: Array | None) -> float | Array:
+        """<c, a>, for each cluster's a where there are several."""
+        if A is None:
+            return float(self.coefficients.sum())
+        value = A @ self.coefficients
+        return float(value) if np.ndim(value) == 0 else value
+
+    def gradient(self, A: Array) -> Array:
+        """c."""
+        return np.broadcast_to(self.coefficients, A.shape)
+
+
+class ConstantBound(Bound):
+    """phi_max that does not depend on A."""
+
+    def __init__(self, constant: float) -> None:
+        self.constant = constant
+
+    def value(self, A: Array | None) -> float:
+        """The constant."""
+        return self.constant
+
+    def gradient(self, A: Array) -> Array:
+        """0."""
+        return np.zeros_like(A)
 
 
 class CenterTerms(NamedTuple):
@@ -112,8 +168,19 @@ class Distortion(ABC):
         """
 
     @abstractmethod
+    def bound(self, X: Any) -> Bound:
+        """phi_max: a tight upper bound of `between` over all pairs of rows, as a function of A."""
+
+    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
+        """phi_max as the paper prints it, given the cannot-linked pairs (i, j)."""
+        raise InvalidParameter(
+            f"phi_max='paper' is printed for sqeuclidean, cosine and kl, not for {self.name}; "
+            "use phi_max='tight'."
+        )
+
     def phi_max(self, X: Any, A: Array | None = None) -> float | Array:
-        """An upper bound of `between` over all pairs of rows: a number, or (K,)."""
+        """The tight bound under A: a number, or (K,)."""
+        return self.bound(X).value(A)
 
     # -- settings --------------------------------------------------------------------------
     def _settings(self) -> dict[str, Any]:

@@ -16,7 +16,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from coterie.distortions.base import CenterTerms, Distortion, gather_pairs, refuse, row_sums
+from coterie.distortions.base import (
+    Bound,
+    CenterTerms,
+    Distortion,
+    LinearBound,
+    gather_pairs,
+    refuse,
+    row_sums,
+)
 from coterie.exceptions import InvalidData, InvalidParameter
 
 __all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableBregman"]
@@ -62,14 +70,8 @@ class SeparableBregman(Distortion):
         """The arithmetic mean, the minimiser for every Bregman divergence."""
         return sums / counts[:, None]
 
-    def column_loss(self, phi_sums: Array, sums: Array, counts: Array, centers: Array) -> Array:
-        """sum over the rows of each cluster of the divergence in each column, (K, d), for a = 1."""
-        slope = self.phi_prime(centers)
-        loss = phi_sums - counts[:, None] * self.phi(centers)
-        return np.maximum(loss - slope * (sums - counts[:, None] * centers), 0.0)
-
     def between_columns(self, xi: Any, xj: Any) -> Any:
-        """phi(x) + phi(y) - 2 phi((x + y)/2) of each column: the divergences to the mean, (3.20)."""
+        """phi(x) + phi(y) - 2 phi((x + y)/2) by column: both divergences to the mean, (3.20)."""
         middle = apply_entries(self.phi, (xi + xj) * 0.5)
         return apply_entries(self.phi, xi) + apply_entries(self.phi, xj) - 2 * middle
 
@@ -80,11 +82,30 @@ class SeparableBregman(Distortion):
             values[lo:hi] = row_sums(self.between_columns(xi, xj), A)
         return np.maximum(values, 0.0)
 
-    def phi_max(self, X: Any, A: Array | None = None) -> float:
-        """Bound from the box around the data: `between` grows away from the diagonal."""
+    def bound(self, X: Any) -> Bound:
+        """From the box around the data: `between` grows as two values move apart."""
         low, high = column_range(X)
-        gap = self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2)
-        return float(gap.sum() if A is None else gap @ A)
+        return LinearBound(self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2))
+
+    # -- evidence for learning a diagonal metric -------------------------------------------
+    def row_evidence(self, X: Any) -> tuple[Any, float]:
+        """phi of every entry (without `phi_zero`) and `phi_zero`: what clusters sum per column."""
+        return self.phi_rows(X), self.phi_zero(X.shape[1])
+
+    def within(self, evidence: Array, counts: Array, centers: Array) -> Array:
+        """Divergence of the rows of each cluster from its centroid, by column, (K, d), for a = 1.
+
+        sum_i phi(x_im) - n_k phi(mu_km): the linear term of the divergence is zero at the mean.
+        """
+        wide = np.asarray(centers, dtype=np.float64)
+        return np.maximum(evidence - counts[:, None] * self.phi(wide), 0.0)
+
+    def pair_scatter(self, X: Any, i: Array, j: Array, weights: Array) -> Array:
+        """sum_p weights_pg between_m(x_i, x_j) by column, (G, d), for weights (m, G)."""
+        total = np.zeros((weights.shape[1], X.shape[1]))
+        for lo, hi, xi, xj in gather_pairs(X, i, j):
+            total += (self.between_columns(xi, xj).T @ weights[lo:hi]).T
+        return total
 
 
 def apply_entries(function: Callable[[Array], Array], X: Any) -> Any:
@@ -123,19 +144,24 @@ class IDivergence(SeparableBregman):
 
     def __init__(self, smoothing: float = 0.01) -> None:
         if not (np.isfinite(smoothing) and smoothing >= 0):
-            raise InvalidParameter(f"smoothing={smoothing!r} must be a finite number of at least 0.")
+            raise InvalidParameter(
+                f"smoothing={smoothing!r} must be a finite number of at least 0."
+            )
         self.smoothing = float(smoothing)
 
     def check_rows(self, X: Any) -> None:
         """No entry may be negative, no row all zero."""
         refuse(
-            X, lambda v: v < 0, f"{self.name} needs values of 0 or more", "Shift or drop the column."
+            X,
+            lambda v: v < 0,
+            f"{self.name} needs values of 0 or more",
+            "Shift or drop the column.",
         )
         empty = np.flatnonzero(row_sums(X) <= 0)
         if empty.size:
             raise InvalidData(
-                f"row {empty[0]} is all zeros ({empty.size} such rows): {self.name} cannot place it. "
-                "Drop those rows."
+                f"row {empty[0]} is all zeros ({empty.size} such rows): {self.name} cannot place "
+                "it. Drop those rows."
             )
 
     def phi(self, x: Array) -> Array:
@@ -178,10 +204,36 @@ class IDivergence(SeparableBregman):
     def _scaled(self, X: Any) -> Any:
         return X
 
-    def phi_max(self, X: Any, A: Array | None = None) -> float:
-        """log 2 times the two greatest sums_m a_m x_m: x log 2x/(x+y) + ... <= log 2 (x + y)."""
-        masses = row_sums(self._scaled(X), A)
-        return float(np.log(2) * np.partition(masses, -min(2, masses.size))[-2:].sum())
+    def bound(self, X: Any) -> Bound:
+        """log 2 times the two greatest sums_m a_m x_m."""
+        return MassBound(self._scaled(X))
+
+    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
+        """sum_m a_m (section 3.3.3.3)."""
+        return LinearBound(np.ones(X.shape[1]))
+
+
+class MassBound(Bound):
+    """x log 2x/(x+y) + y log 2y/(x+y) <= log 2 (x + y), so phi_max is log 2 times the two greatest
+    masses sum_m a_m x_m of any rows.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+
+    def _heaviest(self, A: Array | None) -> tuple[Array, Array]:
+        masses = row_sums(self.X, A)
+        top = np.argpartition(masses, -min(2, masses.size))[-2:]
+        return top, masses[top]
+
+    def value(self, A: Array | None) -> float:
+        """log 2 (m_1 + m_2)."""
+        return float(np.log(2) * self._heaviest(A)[1].sum())
+
+    def gradient(self, A: Array) -> Array:
+        """log 2 (x_1 + x_2) of the heaviest rows."""
+        top, _ = self._heaviest(A)
+        return np.log(2) * np.asarray(self.X[top].sum(axis=0), dtype=np.float64).ravel()
 
 
 class KLDivergence(IDivergence):
@@ -262,10 +314,12 @@ class Bregman(SeparableBregman):
         """All entries must lie in [low, high], and have finite phi."""
         what = f"this Bregman divergence is for values in [{self.low:g}, {self.high:g}]"
         refuse(X, lambda v: (v < self.low) | (v > self.high), what, "Rescale or drop the column.")
-        refuse(X, lambda v: ~np.isfinite(self.phi(v)), "phi is not finite there", "Set low and high.")
+        refuse(
+            X, lambda v: ~np.isfinite(self.phi(v)), "phi is not finite there", "Set low and high."
+        )
         if sp.issparse(X) and self.phi(np.zeros(1))[0] != 0:
             raise InvalidData(
-                f"phi(0) = {self.phi(np.zeros(1))[0]:g}, so a sparse matrix would have to be filled. "
+                f"phi(0) = {self.phi(np.zeros(1))[0]:g}: a sparse matrix would have to be filled. "
                 "Pass phi minus phi(0): a constant changes no divergence."
             )
 

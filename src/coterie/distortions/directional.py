@@ -12,7 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.distortions.base import CenterTerms, Distortion, gather_pairs, row_sums
+from coterie.distortions.base import (
+    Bound,
+    CenterTerms,
+    ConstantBound,
+    Distortion,
+    gather_pairs,
+    row_sums,
+)
 from coterie.exceptions import InvalidData
 
 __all__ = ["Correlation", "Cosine"]
@@ -83,10 +90,14 @@ class Cosine(Distortion):
             values[lo:hi] = 1.0 - self.cosines(xi, xj, A)
         return np.maximum(values, 0.0)
 
-    def phi_max(self, X: Any, A: Array | None = None) -> float:
+    def bound(self, X: Any) -> Bound:
         """1 for non-negative rows, 2 otherwise."""
         least = X.data.min() if sp.issparse(X) and X.nnz else X.min()
-        return 1.0 if least >= 0 else 2.0
+        return ConstantBound(1.0 if least >= 0 else 2.0)
+
+    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
+        """1 (section 3.3.3.2)."""
+        return ConstantBound(1.0)
 
     def angle_gradient(self, xi: Any, xj: Any, weights: Array, A: Array) -> NDArray[np.float64]:
         """sum_p weights_p d cos_A(x_i, x_j) / d a_m over matching rows, (d,).
@@ -135,6 +146,6 @@ class Correlation(Cosine):
         d = xi.shape[1]
         return super().dots(xi, xj) - row_sums(xi) * row_sums(xj) / d
 
-    def phi_max(self, X: Any, A: Array | None = None) -> float:
+    def bound(self, X: Any) -> Bound:
         """2: a correlation can be -1 whatever the signs of the data."""
-        return 2.0
+        return ConstantBound(2.0)

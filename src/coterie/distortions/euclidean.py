@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.distortions.base import CenterTerms, gather_pairs, row_sums
-from coterie.distortions.bregman import SeparableBregman, column_range
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
+from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
+from coterie.exceptions import InvalidParameter
 
 __all__ = ["Mahalanobis", "SquaredEuclidean"]
 
@@ -30,14 +30,15 @@ class SquaredEuclidean(SeparableBregman):
     per_cluster: ClassVar[bool] = True
 
     def check_rows(self, X: Any) -> None:
-        """Squares must not overflow."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            spread = row_sums(X, power=2)
-        bad = np.flatnonzero(~np.isfinite(spread))
-        if bad.size:
-            raise InvalidData(
-                f"row {bad[0]} has values whose squares overflow; rescale the columns "
-                "(for example with sklearn.preprocessing.StandardScaler)."
+        """Squared distances must not overflow."""
+        most = np.sqrt(np.finfo(X.dtype).max / (8 * X.shape[1]))
+        stored = X.data if sp.issparse(X) else X
+        if stored.size and not (-most < stored.min() and stored.max() < most):
+            refuse(
+                X,
+                lambda v: ~(np.abs(v) < most),
+                f"squared distances of such values overflow {X.dtype}",
+                "Rescale the columns (for example with sklearn.preprocessing.StandardScaler).",
             )
 
     def phi(self, x: Array) -> Array:
@@ -100,23 +101,99 @@ class SquaredEuclidean(SeparableBregman):
         np.maximum(values, 0.0, out=values)
         return values[:, 0] if groups == 1 else values
 
-    def phi_max(self, X: Any, A: Array | None = None) -> float | Array:
-        """The squared diameter of the data or a bound of it, under each metric.
+    def bound(self, X: Any) -> Bound:
+        """The squared diameter of the data, or a bound of it."""
+        return DiameterBound(X)
 
-        Diagonal: sum_m a_m range_m^2 (the bounding box). Full: (2 max_i |x_i - mean|_A)^2.
-        """
+    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
+        """The sum of the distances of all cannot-linked pairs (section 3.3.3.1)."""
+        return ScatterBound(self, X, i, j)
+
+    # -- evidence for learning a metric ----------------------------------------------------
+    def log_det(self, A: Array | None) -> Array:
+        """log det A of each metric, (1,) or (K,): minus twice the log normaliser of a Gaussian."""
+        if A is None:
+            return np.zeros(1)
+        if A.ndim <= 2:
+            return np.log(np.atleast_2d(A)).sum(axis=1)
+        return np.linalg.slogdet(A)[1]
+
+    def within_full(self, outer: Array, counts: Array, centers: Array) -> Array:
+        """sum_i (x_i - mu)(x_i - mu)' of each metric's rows, (G, d, d), from sums of x x'."""
+        wide = np.asarray(centers, dtype=np.float64)
+        means = np.einsum("k,ki,kj->kij", counts, wide, wide)
+        return outer - (means if len(outer) == len(wide) else means.sum(axis=0, keepdims=True))
+
+    def pair_scatter_full(self, X: Any, i: Array, j: Array, weights: Array) -> Array:
+        """sum_p weights_pg (x_i - x_j)(x_i - x_j)', (G, d, d), for weights (m, G)."""
+        total = np.zeros((weights.shape[1], X.shape[1], X.shape[1]))
+        for lo, hi, xi, xj in gather_pairs(X, i, j):
+            gap = _dense(xi - xj).astype(np.float64)
+            for g, column in enumerate(weights[lo:hi].T):
+                total[g] += (gap * column[:, None]).T @ gap
+        return total
+
+    def between_columns(self, xi: Any, xj: Any) -> Any:
+        """(x - y)^2 of each column."""
+        return apply_entries(np.square, xi - xj)
+
+
+class DiameterBound(Bound):
+    """Diagonal: sum_m a_m range_m^2 (the bounding box). Full: (2 max_i |x_i - mean|_A)^2."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        low, high = column_range(X)
+        self.box = LinearBound((high - low) ** 2)
+        self.center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+
+    def value(self, A: Array | None) -> float | Array:
+        """The bound under each metric."""
         if A is None or A.ndim <= 2:
-            low, high = column_range(X)
-            weights = np.ones((1, len(low))) if A is None else np.atleast_2d(A)
-            bounds = weights @ (high - low) ** 2
-        else:
-            center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-            bounds = np.zeros(len(A))
-            for lo in range(0, X.shape[0], 16_384):
-                rows = _dense(X[lo : lo + 16_384]) - center
-                farthest = [4 * np.einsum("ij,ij->i", rows @ m, rows).max() for m in A]
-                np.maximum(bounds, farthest, out=bounds)
+            return self.box.value(A)
+        bounds = 4 * np.array([square for _, square in self._outermost(A)])
         return float(bounds[0]) if len(bounds) == 1 else bounds
+
+    def gradient(self, A: Array) -> Array:
+        """range^2, or 4 (x - mean)(x - mean)' of the outermost row."""
+        if A.ndim <= 2:
+            return self.box.gradient(A)
+        gaps = np.array([gap for gap, _ in self._outermost(A)])
+        return 4 * np.einsum("ki,kj->kij", gaps, gaps)
+
+    def _outermost(self, A: Array) -> list[tuple[Array, float]]:
+        """The row farthest from the mean under each metric, less the mean, and its distance."""
+        best = [(np.zeros(A.shape[1]), 0.0) for _ in A]
+        for lo in range(0, self.X.shape[0], 16_384):
+            rows = _dense(self.X[lo : lo + 16_384]) - self.center
+            for k, matrix in enumerate(A):
+                squares = np.einsum("ij,ij->i", rows @ matrix, rows)
+                top = int(squares.argmax())
+                if squares[top] > best[k][1]:
+                    best[k] = (rows[top], float(squares[top]))
+        return best
+
+
+class ScatterBound(Bound):
+    """The sum of the distances of the listed pairs, linear in A."""
+
+    def __init__(self, distortion: SquaredEuclidean, X: Any, i: Array, j: Array) -> None:
+        ones = np.ones((len(i), 1))
+        self.box = LinearBound(distortion.pair_scatter(X, i, j, ones)[0])
+        self.full = lambda: distortion.pair_scatter_full(X, i, j, ones)[0]
+
+    def value(self, A: Array | None) -> float | Array:
+        """<A, scatter>."""
+        if A is None or A.ndim <= 2:
+            return self.box.value(A)
+        bounds = np.einsum("kij,ij->k", A, self.full())
+        return float(bounds[0]) if len(bounds) == 1 else bounds
+
+    def gradient(self, A: Array) -> Array:
+        """The scatter of the pairs."""
+        if A.ndim <= 2:
+            return self.box.gradient(A)
+        return np.broadcast_to(self.full(), A.shape)
 
 
 class Mahalanobis(SquaredEuclidean):

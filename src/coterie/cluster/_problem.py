@@ -1,0 +1,306 @@
+"""The one problem that PCKMeans, HMRF-KMeans and MPCK-Means solve, and its steps.
+
+    J = c sum_i w_i [d_A(x_i, mu_{y_i}) - log det A] + sum_ML cost 1[y_i != y_j]
+        + sum_CL cost 1[y_i = y_j] - log P(A)
+
+(2.1), (3.14) and (2.4)-(2.6) are settings of it: see `Settings`. Rows in no constraint are
+labelled in blocks by their nearest centre; only the core, the rows in constraints with hard
+must-links contracted, goes to an inference engine. No step raises J.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster._statistics import NONE, Statistics
+from coterie.constraints import Constraints
+from coterie.data import Rows
+from coterie.data._kernels import nearest
+from coterie.distortions import Distortion, SquaredEuclidean
+from coterie.distortions.learning import rayleigh
+from coterie.exceptions import InvalidData
+from coterie.inference import IcmPlan, NoFeasibleLabels, icm, icm_plan, pairwise_model
+
+Array = NDArray[Any]
+
+
+class Settings(NamedTuple):
+    """Which member of the family a problem is."""
+
+    n_clusters: int
+    factor: float = 1.0  # c: 1/2 for PCKMeans (2.1), 1 for HMRF-KMeans and MPCK-Means
+    penalty: str = "distance"  # a broken pair costs its weight: "constant", or times a "distance"
+    form: str | None = None  # the metric that is learned: "diagonal", "full" or None
+    per_cluster: bool = False  # one metric for each cluster
+    prior_width: float | None = None  # of the Rayleigh prior on the metric
+    phi_max: str = "tight"
+    inference: str = "icm"
+    engine_options: dict[str, Any] | None = None
+
+
+class Geometry(NamedTuple):
+    """Everything that depends on the metric A and not on the centres."""
+
+    A: Array | None
+    row_term: Array  # (n,)
+    row_scale: Array  # (n,) or (0,) for ones
+    log_det: Array  # (1,) or (K,)
+    pair_cost: Array  # (m,) or (m, K)
+    same: Array
+    differ: Array
+    plan: IcmPlan | None
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The outcome of an E-step: labels (n,), labels of the core's nodes (s,), sums, and J."""
+
+    labels: Array
+    nodes: Array
+    statistics: Statistics
+    objective: float
+
+
+class Problem:
+    """Rows, pairs and settings, fixed for one fit."""
+
+    def __init__(
+        self,
+        X: Any,
+        constraints: Constraints,
+        weights: Array | None,
+        distortion: Distortion,
+        settings: Settings,
+    ) -> None:
+        distortion.check_rows(X)
+        self.X = X
+        self.rows = Rows.centered(X) if distortion.translation_invariant else Rows(X)
+        self.constraints = constraints
+        self.weights = NONE if weights is None else weights
+        self.total_weight = float(X.shape[0] if weights is None else weights.sum())
+        self.distortion = distortion
+        self.settings = settings
+        self.core = constraints.core()
+        self.slot = NONE.astype(np.int64)
+        if self.core.rows.size:
+            self.slot = np.full(self.rows.n, -1, dtype=np.int64)
+            self.slot[self.core.rows] = np.arange(self.core.rows.size)
+        self.pair_weight = constraints.cost()
+        if settings.penalty == "distance":
+            i, j = constraints.cannot_link.T
+            tight = settings.phi_max == "tight"
+            self.bound = distortion.bound(X) if tight else distortion.paper_bound(X, i, j)
+
+    # -- the metric ------------------------------------------------------------------------
+    def initial_metric(self) -> Array | None:
+        """A to start from, in the shape that is learned: (d,), (K, d), (1, d, d) or (K, d, d)."""
+        s, d = self.settings, self.rows.d
+        given = self.distortion.initial(d)
+        if s.form is None:
+            return given
+        if s.form == "diagonal":
+            start = np.ones(d) if given is None else given
+            return np.tile(start, (s.n_clusters, 1)) if s.per_cluster else start
+        matrix = np.eye(d) if given is None else given[0]
+        return np.tile(matrix, (s.n_clusters if s.per_cluster else 1, 1, 1))
+
+    def geometry(self, A: Array | None, w: float) -> Geometry:
+        """What depends on A alone; `w` is the weight of a plain pair."""
+        row_term = self.rows.row_values(lambda chunk: self.distortion.row_term(chunk, A))
+        if not np.isfinite(row_term).all():
+            bad = int(np.flatnonzero(~np.isfinite(row_term))[0])
+            raise InvalidData(
+                f"row {bad}: its distance to the centres overflows. Rescale the data."
+            )
+        scale = NONE
+        if self.distortion.row_scale(self.rows.take(np.zeros(1, np.int64)), A) is not None:
+            scale = self.rows.row_values(lambda chunk: self.distortion.row_scale(chunk, A))
+        log_det = np.zeros(1)
+        if self.settings.form is not None and isinstance(self.distortion, SquaredEuclidean):
+            log_det = self.distortion.log_det(A)
+        cost = self.pair_costs(A, w)
+        same, differ = self.core.costs(cost)
+        plan = None
+        if self.core.n_nodes:
+            unary = np.zeros((self.core.n_nodes, self.settings.n_clusters))
+            plan = icm_plan(self._model(unary, same, differ))
+        return Geometry(A, row_term, scale, log_det, cost, same, differ, plan)
+
+    def pair_costs(self, A: Array | None, w: float) -> Array:
+        """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
+        c = self.constraints
+        weight = w * np.where(c.is_hard, 0.0, self.pair_weight)
+        if self.settings.penalty == "constant":
+            return np.where(c.is_hard, np.inf, weight)
+        gap = self.distortion.between(self.X, c.pairs[:, 0], c.pairs[:, 1], A)
+        shape = (-1, 1) if gap.ndim == 2 else (-1,)
+        spared = np.maximum(self.bound.value(A) - gap, 0.0)
+        severity = np.where((c.kind > 0).reshape(shape), gap, spared)
+        return np.where(c.is_hard.reshape(shape), np.inf, weight.reshape(shape) * severity)
+
+    # -- E-step ----------------------------------------------------------------------------
+    def assign(
+        self, centers: Array, geometry: Geometry, nodes: Array | None, seed: int
+    ) -> Assignment:
+        """Label every row; `nodes` are the core's labels so far, which the result never worsens."""
+        labels, unary, free, statistics = self._label_free_rows(centers, geometry)
+        objective = free + self.prior_cost(geometry.A)
+        if not self.core.rows.size:
+            empty = np.empty(0, dtype=np.int64)
+            return Assignment(labels, empty, statistics, objective)
+        node_labels, energy = self._label_core(unary, geometry, nodes, seed)
+        core_labels = self.core.expand(node_labels).astype(labels.dtype)
+        labels[self.core.rows] = core_labels
+        self._add_rows(statistics, self.core.rows, core_labels, geometry)
+        return Assignment(labels, node_labels, statistics, objective + energy)
+
+    def prior_cost(self, A: Array | None) -> float:
+        """-log P(A), 0 where no metric is learned."""
+        if A is None or self.settings.form is None:
+            return 0.0
+        return rayleigh(A, self.settings.prior_width)[0]
+
+    def _label_free_rows(
+        self, centers: Array, geometry: Geometry
+    ) -> tuple[Array, Array, float, Statistics]:
+        s, rows, distortion = self.settings, self.rows, self.distortion
+        labels = np.empty(rows.n, dtype=np.int32)
+        unary = np.empty((self.core.rows.size, s.n_clusters))
+        terms = distortion.center_terms(centers, geometry.A)
+        offset = terms.offset - geometry.log_det.astype(terms.offset.dtype)
+        terms = terms._replace(offset=offset)
+
+        def work(start: int, stop: int) -> tuple[float, Statistics]:
+            total, part = 0.0, self.no_statistics()
+            for lo, hi, chunk in rows.chunks(start, stop, extra=s.n_clusters):
+                scale = geometry.row_scale[lo:hi]
+                distances = distortion.cross(chunk, terms, scale if scale.size else None)
+                here, weights = labels[lo:hi], self.weights[lo:hi]
+                total += nearest(
+                    distances, geometry.row_term[lo:hi], weights, self.slot[lo:hi], here, unary
+                )
+                part.add(chunk, here, weights, scale, distortion)
+            return total, part
+
+        total, statistics = rows.map_reduce(work, lambda a, b: (a[0] + b[0], a[1] + b[1]))
+        unary *= s.factor
+        return labels, unary, s.factor * total, statistics
+
+    def plain_statistics(self, centers: Array, geometry: Geometry) -> Statistics:
+        """Statistics of the plain K-Means assignment, as if there were no pairs."""
+        _, unary, _, statistics = self._label_free_rows(centers, geometry)
+        nearest_center = unary.argmin(axis=1).astype(np.int32)
+        self._add_rows(statistics, self.core.rows, nearest_center, geometry)
+        return statistics
+
+    def no_statistics(self) -> Statistics:
+        """Statistics of no rows."""
+        s = self.settings
+        return Statistics.zeros(s.n_clusters, self.rows.d, s.form, s.per_cluster)
+
+    def _add_rows(
+        self, statistics: Statistics, which: Array, labels: Array, geometry: Geometry
+    ) -> None:
+        """Add the listed rows to the statistics, in pieces that stay small beside X."""
+        step = 65_536
+        for lo in range(0, which.size, step):
+            part = which[lo : lo + step]
+            weights = self.weights[part] if self.weights.size else NONE
+            scale = geometry.row_scale[part] if geometry.row_scale.size else NONE
+            statistics.add(
+                self.rows.take(part), labels[lo : lo + step], weights, scale, self.distortion
+            )
+
+    def _model(self, unary: Array, same: Array, differ: Array) -> Any:
+        return pairwise_model(unary, self.core.indptr, self.core.indices, same, differ)
+
+    def _label_core(
+        self, unary: Array, geometry: Geometry, nodes: Array | None, seed: int
+    ) -> tuple[Array, float]:
+        """Labels (s,) of the core's nodes and their energy, never above that of `nodes`."""
+        model = self._model(
+            self.core.contract(unary) + self.core.unary(geometry.pair_cost),
+            geometry.same,
+            geometry.differ,
+        )
+        s = self.settings
+        try:
+            best = icm(model, nodes, plan=geometry.plan, random_state=seed)
+            if s.inference != "icm":
+                from coterie.inference import infer
+
+                options = s.engine_options or {}
+                found = infer(model, s.inference, labels=best.labels, random_state=seed, **options)
+                polished = icm(model, found.labels, plan=geometry.plan, random_state=seed)
+                best = min((best, polished), key=lambda result: result.energy)
+        except NoFeasibleLabels:
+            # Says which of the user's own pairs clash; returns only if the engine was wrong.
+            self.constraints.check_feasible(s.n_clusters, hard_only=True)
+            raise
+        return best.labels, float(best.energy)
+
+    # -- M-step (A) ------------------------------------------------------------------------
+    def centers_of(self, assignment: Assignment, old: Array, geometry: Geometry) -> Array:
+        """The centroids of the clusters; an empty cluster moves to the worst-placed row."""
+        statistics = assignment.statistics
+        empty = np.flatnonzero(statistics.counts <= 0)
+        counts = np.where(statistics.counts > 0, statistics.counts, 1.0)
+        centers = self.distortion.centroid(statistics.sums, counts, geometry.A)
+        if empty.size:
+            centers[empty] = self._farthest_rows(assignment.labels, old, geometry, empty.size)
+        return centers.astype(self.rows.dtype)
+
+    def _farthest_rows(
+        self, labels: Array, centers: Array, geometry: Geometry, count: int
+    ) -> Array:
+        """The rows farthest from their own centre, as centres (count, d)."""
+        gaps = self.own_distances(labels, centers, geometry)
+        if self.weights.size:
+            gaps = np.where(self.weights > 0, gaps, -np.inf)
+        worst = np.sort(np.argpartition(gaps, -count)[-count:])
+        return self.as_centers(worst, geometry)
+
+    def as_centers(self, rows: Array, geometry: Geometry) -> Array:
+        """Each listed row as the centre of a cluster of its own."""
+        single = Statistics.zeros(len(rows), self.rows.d, None, False)
+        scale = geometry.row_scale[rows] if geometry.row_scale.size else NONE
+        own = np.arange(len(rows), dtype=np.int32)
+        single.add(self.rows.take(np.asarray(rows)), own, NONE, scale, self.distortion)
+        return self.distortion.centroid(single.sums, single.counts, geometry.A)
+
+    def own_distances(self, labels: Array, centers: Array, geometry: Geometry) -> Array:
+        """d_A of every row to the centre of its cluster, (n,)."""
+        gaps = distances_to(self.rows, centers, self.distortion, geometry.A)
+        return np.take_along_axis(gaps, labels[:, None].astype(np.int64), axis=1)[:, 0]
+
+    def loss_of(self, statistics: Statistics, centers: Array, geometry: Geometry) -> float:
+        """Distortion of the rows summed in `statistics`, for one metric, without reading them."""
+        slope, offset, _ = self.distortion.center_terms(centers.astype(np.float64), geometry.A)
+        rows = geometry.row_term @ (self.weights if self.weights.size else np.ones(self.rows.n))
+        return float(rows + statistics.counts @ offset + (statistics.sums * slope).sum())
+
+
+def distances_to(
+    rows: Rows,
+    centers: Array,
+    distortion: Distortion,
+    A: Array | None = None,
+    row_term: bool = True,
+) -> Array:
+    """Distortions (n, K) of all rows to some centres; without the row term on request."""
+    gaps = np.empty((rows.n, len(centers)), dtype=rows.dtype)
+    terms = distortion.center_terms(centers.astype(rows.dtype), A)
+
+    def fill(start: int, stop: int) -> None:
+        for lo, hi, chunk in rows.chunks(start, stop, extra=len(centers)):
+            part = distortion.cross(chunk, terms, distortion.row_scale(chunk, A))
+            if row_term:
+                part = np.maximum(part + distortion.row_term(chunk, A)[:, None], 0.0)
+            gaps[lo:hi] = part
+
+    rows.for_each(fill)
+    return gaps

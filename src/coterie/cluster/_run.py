@@ -1,0 +1,87 @@
+"""The loop every member of the family runs: E-step, centres, metric, until nothing improves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster._metric_step import improve_metric
+from coterie.cluster._problem import Assignment, Geometry, Problem
+
+Array = NDArray[Any]
+logger = logging.getLogger(__name__)
+
+
+class Progress(NamedTuple):
+    """What a `callback` is told after every iteration; returning True stops the fit there."""
+
+    init: int
+    iteration: int
+    max_iter: int
+    objective: float
+
+
+Callback = Callable[[Progress], bool | None]
+
+
+class Start(NamedTuple):
+    """Where a run begins: centres (K, d), a metric, and labels of the core's nodes if known."""
+
+    centers: Array
+    A: Array | None
+    nodes: Array | None = None
+
+
+class Result(NamedTuple):
+    """Where a run ended; the labels are those of the E-step under these centres and metric."""
+
+    assignment: Assignment
+    centers: Array
+    geometry: Geometry
+    history: list[float]
+    converged: bool
+    stopped: bool
+
+
+def run(
+    problem: Problem,
+    start: Start,
+    w: float,
+    *,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    init: int = 0,
+    callback: Callback | None = None,
+) -> Result:
+    """Lower the objective from `start` until labels repeat or it falls by less than tol |J|."""
+    learning = problem.settings.form is not None
+    rng = np.random.default_rng(seed)
+    centers = start.centers
+    geometry = problem.geometry(start.A, w)
+    nodes, previous = start.nodes, None
+    history: list[float] = []
+    converged = stopped = False
+    for iteration in range(1, max_iter + 1):
+        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)))
+        history.append(now.objective)
+        logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
+        report = Progress(init, iteration, max_iter, now.objective)
+        stopped = bool(callback(report)) if callback else False
+        if previous is not None:
+            fixed = not learning and np.array_equal(now.labels, previous.labels)
+            gain = previous.objective - now.objective
+            converged = fixed or gain <= tol * abs(previous.objective)
+        if converged or stopped or iteration == max_iter:
+            break
+        centers = problem.centers_of(now, centers, geometry)
+        if learning:
+            A = improve_metric(problem, now, centers, geometry, w)
+            if A is not geometry.A:
+                geometry = problem.geometry(A, w)
+        nodes, previous = now.nodes, now
+    return Result(now, centers, geometry, history, converged, stopped)

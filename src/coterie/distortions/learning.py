@@ -1,0 +1,205 @@
+"""Learning the parameters of a distortion from rows, centres and broken pairs (M-step B).
+
+With labels and centres fixed, the objective as a function of the metric A is a `MetricProblem`.
+`descend` takes one step that never raises it: the problem proposes a point (the closed-form
+minimiser where there is one), and the step towards it is halved until the objective falls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.distortions.base import Bound
+
+__all__ = ["GradientProblem", "LinearProblem", "MetricProblem", "descend", "rayleigh"]
+
+Array = NDArray[Any]
+
+_HALVINGS = 20
+
+
+class MetricProblem(ABC):
+    """The objective as a function of the metric, everything else fixed."""
+
+    @abstractmethod
+    def loss(self, A: Array) -> float:
+        """The part of the objective that depends on A."""
+
+    @abstractmethod
+    def gradient(self, A: Array) -> Array:
+        """Derivative of the loss, of the shape of A."""
+
+    @abstractmethod
+    def propose(self, A: Array) -> Array:
+        """A point towards which the loss falls (positive definite; so is the way to it)."""
+
+
+def descend(problem: MetricProblem, A: Array) -> tuple[Array, float]:
+    """Move A towards the proposal as far as the loss falls; return it and its loss."""
+    here = problem.loss(A)
+    target = problem.propose(A)
+    step = 1.0
+    for _ in range(_HALVINGS):
+        moved = target if step == 1.0 else A + step * (target - A)
+        there = problem.loss(moved)
+        if there < here:
+            return moved, there
+        step /= 2
+    return A, here
+
+
+def rayleigh(A: Array, width: float | None) -> tuple[float, Array]:
+    """-log P(A) up to a constant, and its derivative, for a Rayleigh prior on each weight.
+
+    sum_m (a_m^2 / (2 s^2) - log a_m): (3.10) with the standard exponent, as its derivative (3.26)
+    has it. For full matrices the prior is on the diagonal, whose entries are positive.
+    """
+    if width is None:
+        return 0.0, np.zeros_like(A)
+    diagonal = A if A.ndim <= 2 else np.einsum("kii->ki", A)
+    value = float((diagonal**2 / (2 * width**2) - np.log(diagonal)).sum())
+    slope = diagonal / width**2 - 1 / diagonal
+    if A.ndim <= 2:
+        return value, slope
+    gradient = np.zeros_like(A)
+    np.einsum("kii->ki", gradient)[...] = slope
+    return value, gradient
+
+
+@dataclass(frozen=True)
+class LinearProblem(MetricProblem):
+    """<A, scatter> + cannot_mass phi_max(A) - mass log det A - log P(A).
+
+    The distortion of the rows and of broken pairs is linear in A for every distortion but the
+    cosine: `scatter` sums their squared differences (2.7, 3.25). G metrics, one or one a cluster.
+
+    Attributes
+    ----------
+    scatter : ndarray of the shape of A
+        Rows within clusters, plus broken must-links, minus broken cannot-links.
+    floor : ndarray of the shape of A's diagonal, (d,), (K, d) or (G, d)
+        Least scatter believed per column, so that a column which is constant in a cluster gets a
+        large weight and not an infinite one.
+    bound : Bound
+        phi_max.
+    cannot_mass : ndarray of shape (G,)
+        Summed weights of broken cannot-links.
+    mass : ndarray of shape (G,)
+        Rows' weight times 1 for a Gaussian (its normaliser is -log det A), 0 for others.
+    prior_width : float or None
+        s of the Rayleigh prior.
+    """
+
+    scatter: Array
+    floor: Array
+    bound: Bound
+    cannot_mass: Array
+    mass: Array
+    prior_width: float | None
+
+    def loss(self, A: Array) -> float:
+        """The objective's part in A."""
+        value = float((A * self.scatter).sum()) + rayleigh(A, self.prior_width)[0]
+        if self.cannot_mass.any():
+            value += float((self.cannot_mass * self.bound.value(A)).sum())
+        if self.mass.any():
+            value -= float((self.mass * _log_det(A)).sum())
+        return value
+
+    def gradient(self, A: Array) -> Array:
+        """scatter + cannot_mass phi_max' - mass A^-1 - (log P)'."""
+        return self._pull(A) - self._spread(self.mass, A) * _inverse(A) + self._prior_slope(A)
+
+    def propose(self, A: Array) -> Array:
+        """The minimiser with phi_max linearised at A; mean 1 is kept where nothing fixes a scale."""
+        pull = self._pull(A)
+        if A.ndim == 3:
+            return self._propose_full(A, pull + self._prior_slope(A))
+        gain = np.broadcast_to(self._spread(self.mass, A), A.shape) + (self.prior_width is not None)
+        if not gain.any():
+            return exponentiated_step(A, pull, keep_mean=True)
+        pull = np.maximum(pull, self.floor)
+        if self.prior_width is None:
+            return np.where(gain > 0, gain / pull, A)
+        # a^2/s^2 + pull a - gain = 0, in the form without cancellation
+        root = np.sqrt(pull**2 + 4 * gain / self.prior_width**2)
+        return 2 * gain / (pull + root)
+
+    def _propose_full(self, A: Array, pull: Array) -> Array:
+        """mass * pull^-1 with the spectrum of pull clipped from below."""
+        target = A.copy()
+        for g, matrix in enumerate(pull):
+            if self.mass[g] <= 0:
+                continue
+            values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+            values = np.maximum(values, self.floor[g].mean())
+            target[g] = self.mass[g] * (vectors / values) @ vectors.T
+        return target
+
+    def _pull(self, A: Array) -> Array:
+        if not self.cannot_mass.any():
+            return self.scatter
+        return self.scatter + self._spread(self.cannot_mass, A) * self.bound.gradient(A)
+
+    def _prior_slope(self, A: Array) -> Array:
+        return rayleigh(A, self.prior_width)[1]
+
+    @staticmethod
+    def _spread(values: Array, A: Array) -> Array:
+        """One value per metric, shaped to multiply A."""
+        return values if A.ndim == 1 else values.reshape(-1, *[1] * (A.ndim - 1))
+
+
+@dataclass(frozen=True)
+class GradientProblem(MetricProblem):
+    """Any differentiable loss of diagonal weights, without a closed form (the cosine).
+
+    A loss that does not change with the scale of A, as the cosine's, keeps weights of mean 1.
+    """
+
+    value_of: Callable[[Array], float]
+    gradient_of: Callable[[Array], Array]
+    prior_width: float | None
+
+    def loss(self, A: Array) -> float:
+        """The data's loss and the prior's."""
+        return self.value_of(A) + rayleigh(A, self.prior_width)[0]
+
+    def gradient(self, A: Array) -> Array:
+        """The data's gradient and the prior's."""
+        return self.gradient_of(A) + rayleigh(A, self.prior_width)[1]
+
+    def propose(self, A: Array) -> Array:
+        """A step in log a along minus the gradient."""
+        return exponentiated_step(A, self.gradient(A), keep_mean=self.prior_width is None)
+
+
+def exponentiated_step(A: Array, gradient: Array, *, keep_mean: bool) -> Array:
+    """a exp(-t a dJ/da), t such that no weight changes by more than a factor e.
+
+    With `keep_mean` the gradient is first freed of its part along a change of scale.
+    """
+    slope = A * gradient
+    if keep_mean:
+        slope = slope - A * slope.sum() / A.sum()
+    size = np.abs(slope).max()
+    if size == 0:
+        return A
+    moved = A * np.exp(-slope / size)
+    return moved / moved.mean() if keep_mean else moved
+
+
+def _log_det(A: Array) -> Array:
+    if A.ndim <= 2:
+        return np.log(np.atleast_2d(A)).sum(axis=1)
+    return np.linalg.slogdet(A)[1]
+
+
+def _inverse(A: Array) -> Array:
+    return 1 / A if A.ndim <= 2 else np.linalg.inv(A)
