@@ -23,7 +23,7 @@ from coterie.exceptions import InvalidModel
 
 INDEX = "model.json"
 _ARRAY_FILE = re.compile(r"\d+\.npy")
-_FITTED = re.compile(r"[A-Za-z]\w*[^_]_")
+_FITTED = re.compile(r"[A-Za-z](\w*[^_])?_")
 _PUBLIC_MODULE = re.compile(r"coterie(\.[a-z][a-z0-9_]*)*")
 _ARRAY_KINDS = "biufcU"
 _SPARSE = {
