@@ -1,0 +1,73 @@
+"""The examples of every page run, and every public name is on some page."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import coterie
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python *\n(.*?)^``` *$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(text: str) -> list[tuple[int, str]]:
+    """(line number, source) of every ```python block."""
+    return [(text.count("\n", 0, m.start(1)) + 1, m.group(1)) for m in BLOCK.finditer(text)]
+
+
+def run_page(path: Path) -> None:
+    """Run the blocks of a page one after the other in one namespace, with true line numbers."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for line, source in blocks(path.read_text(encoding="utf-8")):
+        code = compile("\n" * (line - 1) + source, str(path), "exec")
+        exec(code, namespace)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_run_from_top_to_bottom(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    run_page(path)
+
+
+def test_a_wrong_example_is_noticed_at_its_line(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("Text\n\n```python\na = 1\n```\n\n```python\n\nassert a == 2\n```\n")
+    with pytest.raises(AssertionError) as error:
+        run_page(page)
+    assert error.traceback[-1].lineno + 1 == 9
+
+
+def public_modules() -> list[str]:
+    """`coterie`, its public packages, and the errors a user may want to catch."""
+    packages = [
+        f"coterie.{module.name}"
+        for module in pkgutil.iter_modules(coterie.__path__)
+        if module.ispkg and not module.name.startswith("_")
+    ]
+    return ["coterie", "coterie.exceptions", *packages]
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_every_public_name_is_on_some_page(module):
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    words = set(re.findall(r"\w+", text))
+    undocumented = [name for name in importlib.import_module(module).__all__ if name not in words]
+    assert not undocumented, f"{module}: {undocumented} are on no page of docs/ nor in README.md"
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_every_public_name_exists_and_says_what_it_is(module):
+    home = importlib.import_module(module)
+    silent = [
+        name
+        for name in home.__all__
+        if callable(getattr(home, name)) and not (getattr(home, name).__doc__ or "").strip()
+    ]
+    assert not silent, f"{module}: {silent} have no docstring"
