@@ -7,17 +7,17 @@ import time
 
 import numpy as np
 
-from coterie.exceptions import CoterieError, UndecidedFeasibility
+from coterie.exceptions import UndecidedFeasibility
 from coterie.inference import _feasible_kernels, _kernels
 from coterie.inference._program import BoolArray, build_program, solve
 from coterie.inference._random import RandomState, draw_seed
+from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
     Inference,
     IntArray,
     PairwiseModel,
+    NoFeasibleLabels,
     components,
-    contract,
-    expand,
     subgraph,
 )
 
@@ -26,24 +26,6 @@ __all__ = ["NoFeasibleLabels", "exact_map", "feasible_start"]
 logger = logging.getLogger(__name__)
 _FIRST_LABELS = 4
 _INFEASIBLE = 2
-
-
-class NoFeasibleLabels(CoterieError, ValueError):
-    """Hard edges and forbidden labels leave no labelling of finite energy.
-
-    Attributes
-    ----------
-    nodes : (·,) int64
-        The nodes of the connected component that cannot be labelled.
-    """
-
-    def __init__(self, nodes: IntArray, n_labels: int) -> None:
-        some = ", ".join(str(int(i)) for i in nodes[:10]) + (", ..." if nodes.size > 10 else "")
-        super().__init__(
-            f"No labelling with {n_labels} labels meets the hard edges among the "
-            f"{nodes.size} nodes {some}; drop a hard edge or allow more labels."
-        )
-        self.nodes = nodes
 
 
 def feasible_start(
@@ -72,16 +54,17 @@ def feasible_start(
     UndecidedFeasibility
         If the time limit passed first.
     """
-    contracted = contract(model)
-    if contracted is not None:
-        small, contraction = contracted
-        try:
-            return feasible_start(small, random_state, restarts=restarts, time_limit=time_limit)[
-                contraction.group
-            ]
-        except NoFeasibleLabels as error:
-            nodes = np.flatnonzero(np.isin(contraction.group, error.nodes))
-            raise NoFeasibleLabels(nodes, model.n_labels) from None
+
+    def run(small: PairwiseModel, _: IntArray | None) -> Inference:
+        y = _feasible_start(small, random_state, restarts, time_limit)
+        return Inference(y, None, np.nan, None, 0, True, {})
+
+    return on_contracted(model, None, run).labels
+
+
+def _feasible_start(
+    model: PairwiseModel, random_state: RandomState, restarts: int, time_limit: float
+) -> IntArray:
     rng = np.random.default_rng(int(draw_seed(random_state)))
     labels = np.full(model.n_nodes, -1, dtype=np.int64)
     todo = np.arange(model.n_nodes, dtype=np.int64)
@@ -115,14 +98,10 @@ def exact_map(model: PairwiseModel, time_limit: float | None = None) -> Inferenc
     ------
     NoFeasibleLabels, UndecidedFeasibility
     """
-    contracted = contract(model)
-    if contracted is not None:
-        small, contraction = contracted
-        try:
-            return expand(model, contraction, exact_map(small, time_limit))
-        except NoFeasibleLabels as error:
-            nodes = np.flatnonzero(np.isin(contraction.group, error.nodes))
-            raise NoFeasibleLabels(nodes, model.n_labels) from None
+    return on_contracted(model, None, lambda small, _: _exact_map(small, time_limit))
+
+
+def _exact_map(model: PairwiseModel, time_limit: float | None) -> Inference:
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     labels = np.argmin(model.unary, axis=1).astype(np.int64)
     _, component = components(model)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from coterie.inference import _icm_kernels, _kernels
 from coterie.inference._random import RandomState, draw_seed
+from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
     Inference,
@@ -16,8 +17,6 @@ from coterie.inference.model import (
     PairwiseModel,
     check_labels,
     components,
-    contract,
-    expand,
 )
 
 __all__ = ["IcmPlan", "icm", "icm_plan"]
@@ -107,7 +106,13 @@ def icm(
     plan = icm_plan(model) if plan is None else plan
     start = None if labels is None else check_labels(model, labels)
     if plan.welded:
-        return _icm_contracted(model, start, random_state, max_sweeps, max_chain)
+        return on_contracted(
+            model,
+            start,
+            lambda small, y: icm(
+                small, y, random_state=random_state, max_sweeps=max_sweeps, max_chain=max_chain
+            ),
+        )
     seed = draw_seed(random_state)
     if start is None:
         y = np.empty(model.n_nodes, dtype=np.int64)
@@ -149,22 +154,3 @@ def _search(
     }
     value = float(_kernels.total_energy(*model, y))
     return Inference(y, None, value, None, sweeps, converged, report)
-
-
-def _icm_contracted(
-    model: PairwiseModel,
-    start: IntArray | None,
-    random_state: RandomState,
-    max_sweeps: int,
-    max_chain: int,
-) -> Inference:
-    """`icm` on the model with hard must-links welded; a start that breaks one is not used."""
-    contracted = contract(model)
-    assert contracted is not None
-    small, contraction = contracted
-    if start is not None:
-        group_start = np.zeros(contraction.n_groups, dtype=np.int64)
-        group_start[contraction.group] = start
-        start = group_start if (group_start[contraction.group] == start).all() else None
-    found = icm(small, start, random_state=random_state, max_sweeps=max_sweeps, max_chain=max_chain)
-    return expand(model, contraction, found)

@@ -14,15 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import CoterieError, InvalidParameter
 from coterie.inference import _kernels
 
 __all__ = [
-    "Contraction",
     "Inference",
+    "NoFeasibleLabels",
     "PairwiseModel",
     "components",
-    "contract",
     "energy",
     "entry_rows",
     "matching_entries",
@@ -32,6 +31,24 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+class NoFeasibleLabels(CoterieError, ValueError):
+    """Hard edges and forbidden labels leave no labelling of finite energy.
+
+    Attributes
+    ----------
+    nodes : (·,) int64
+        The nodes of the connected component that cannot be labelled.
+    """
+
+    def __init__(self, nodes: IntArray, n_labels: int) -> None:
+        some = ", ".join(str(int(i)) for i in nodes[:10]) + (", ..." if nodes.size > 10 else "")
+        super().__init__(
+            f"No labelling with {n_labels} labels meets the hard edges among the "
+            f"{nodes.size} nodes {some}; drop a hard edge or allow more labels."
+        )
+        self.nodes = nodes
 
 
 class PairwiseModel(NamedTuple):
@@ -242,60 +259,3 @@ def subgraph(model: PairwiseModel, nodes: ArrayLike) -> tuple[PairwiseModel, Int
         np.ascontiguousarray(model.differ[entries]),
     )
     return part, entries
-
-
-class Contraction(NamedTuple):
-    """Which nodes hard must-links weld together.
-
-    Attributes
-    ----------
-    group : (s,) int64
-        Group of each node.
-    n_groups : int
-    outside : (·,) int64
-        CSR entries between groups, in the order of the contracted model.
-    """
-
-    group: IntArray
-    n_groups: int
-    outside: IntArray
-
-
-def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
-    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if none are.
-
-    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the
-    `same` costs of edges inside a group are summed. Parallel edges stay parallel.
-    """
-    welded = np.all(np.isinf(model.differ), axis=1)
-    if not welded.any():
-        return None
-    n_groups, group = components(model, welded)
-    rows = entry_rows(model)
-    a, b = group[rows], group[model.indices]
-    unary = np.zeros((n_groups, model.n_labels))
-    np.add.at(unary, group, model.unary)
-    inner = (a == b) & (rows < model.indices)
-    np.add.at(unary, a[inner], model.same[inner])
-    outside = np.flatnonzero(a != b)
-    outside = outside[np.argsort(a[outside], kind="stable")]
-    counts = np.bincount(a[outside], minlength=n_groups)
-    small = PairwiseModel(
-        unary,
-        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        b[outside],
-        np.ascontiguousarray(model.same[outside]),
-        np.ascontiguousarray(model.differ[outside]),
-    )
-    return small, Contraction(group, n_groups, outside)
-
-
-def expand(model: PairwiseModel, contraction: Contraction, found: Inference) -> Inference:
-    """`found` on the contracted model, in terms of the nodes and entries of `model`."""
-    edge_same = None
-    if found.edge_same is not None:
-        edge_same = np.ones(model.indices.shape[0])
-        edge_same[contraction.outside] = found.edge_same
-    group = contraction.group
-    marginals = None if found.marginals is None else found.marginals[group]
-    return found._replace(labels=found.labels[group], marginals=marginals, edge_same=edge_same)

@@ -1,0 +1,146 @@
+"""Compiled mean-field and Gibbs sweeps."""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from coterie.inference._kernels import add_pair_costs, next_uniform, pair_cost, shuffle
+
+
+@njit(cache=True, nogil=True)
+def softmax(costs, out):  # IN; OUT out (K,)
+    """exp(−costs), normalised; NaN if every cost is infinite."""
+    low = costs.min()
+    total = 0.0
+    for k in range(costs.shape[0]):
+        out[k] = np.exp(low - costs[k])
+        total += out[k]
+    for k in range(costs.shape[0]):
+        out[k] /= total
+
+
+@njit(cache=True, nogil=True)
+def softmax_rows(costs, out):  # IN; OUT out (s, K)
+    """`softmax` of each row."""
+    for i in range(costs.shape[0]):
+        softmax(costs[i], out[i])
+
+
+@njit(cache=True, nogil=True)
+def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
+    """Add E_q[cost(k, y_j)] of entry `e`; labels of no weight count nothing, even at infinite cost.
+
+    Σ_l q_l ½(d_k + d_l) over l ≠ k, plus q_k same_k, by summing over the others in O(K²) only where
+    a cost is infinite.
+    """
+    n = q.shape[0]
+    finite = True
+    for k in range(differ.shape[1]):
+        finite &= differ[e, k] < np.inf
+    if not finite:
+        for k in range(n):
+            for j in range(n):
+                if q[j] > 0.0:
+                    out[k] += q[j] * pair_cost(same, differ, e, k, j)
+        return
+    mean = 0.0
+    for k in range(n):
+        mean += q[k] * differ[e, k if differ.shape[1] > 1 else 0]
+    for k in range(n):
+        d = differ[e, k if differ.shape[1] > 1 else 0]
+        out[k] += 0.5 * (d * (1.0 - q[k]) + mean - q[k] * d)
+        if q[k] > 0.0:
+            out[k] += q[k] * same[e, k if same.shape[1] > 1 else 0]
+
+
+@njit(cache=True, nogil=True)
+def field_sweep(unary, indptr, indices, same, differ, state, q):  # IN; OUT state, q (s, K)
+    """Update every node once, in random order; return the largest change of a marginal."""
+    s, n_labels = unary.shape
+    order = np.arange(s)
+    shuffle(order, s, state)
+    costs = np.empty(n_labels)
+    new = np.empty(n_labels)
+    change = 0.0
+    for i in order:
+        for k in range(n_labels):
+            costs[k] = unary[i, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            add_expected(same, differ, e, q[indices[e]], costs)
+        if costs.min() == np.inf:
+            continue  # every label may break a hard edge: nothing is better than staying
+        softmax(costs, new)
+        for k in range(n_labels):
+            change = max(change, abs(new[k] - q[i, k]))
+            q[i, k] = new[k]
+    return change
+
+
+@njit(cache=True, nogil=True)
+def field_bound(unary, indptr, indices, same, differ, q):  # IN
+    """Entropy less expected energy, with 0·inf = 0 and 0·log 0 = 0."""
+    s, n_labels = unary.shape
+    costs = np.empty(n_labels)
+    total = 0.0
+    for i in range(s):
+        costs[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            if i < indices[e]:
+                add_expected(same, differ, e, q[indices[e]], costs)
+        for k in range(n_labels):
+            if q[i, k] > 0.0:
+                total -= q[i, k] * (np.log(q[i, k]) + unary[i, k] + costs[k])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labels):
+    """Draw every label given the rest, in index order."""  # IN; OUT state, costs, chance, labels
+    for i in range(unary.shape[0]):
+        for k in range(costs.shape[0]):
+            costs[k] = unary[i, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            add_pair_costs(same, differ, e, labels[indices[e]], costs)
+        softmax(costs, chance)
+        u = next_uniform(state)
+        last = labels[i]
+        for k in range(costs.shape[0]):
+            if chance[k] > 0.0:
+                last = k
+                u -= chance[k]
+                if u < 0.0:
+                    break
+        labels[i] = last
+
+
+@njit(cache=True, nogil=True)
+def gibbs_run(
+    unary, indptr, indices, same, differ, seed, burn_in, n_samples, labels, best, counts, together
+):  # IN; OUT labels, best (s,), counts (s, K), together (2E,)
+    """Burn in, then count labels and equal ends over `n_samples` sweeps; return the lowest energy.
+
+    The energy is followed sweep by sweep, and `best` keeps the labels of the lowest.
+    """
+    state = np.array([seed], dtype=np.uint64)
+    costs = np.empty(unary.shape[1])
+    chance = np.empty(unary.shape[1])
+    lowest = np.inf
+    for sweep in range(burn_in + n_samples):
+        gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labels)
+        value = 0.0
+        for i in range(unary.shape[0]):
+            value += unary[i, labels[i]]
+            if sweep >= burn_in:
+                counts[i, labels[i]] += 1.0
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if i < j:
+                    value += pair_cost(same, differ, e, labels[i], labels[j])
+                if sweep >= burn_in and labels[i] == labels[j]:
+                    together[e] += 1.0
+        if value < lowest:
+            lowest = value
+            best[:] = labels
+    return lowest

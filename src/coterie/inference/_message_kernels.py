@@ -1,0 +1,192 @@
+"""Compiled messages in log space: one function for trees and loops, sums and maxima.
+
+The pair factor is −h_k − h_l off the diagonal (h = ½ differ) and −same_k on it, so a message costs
+O(K), not O(K²): prefix and suffix sums leave out one label without subtracting. Infinities are only
+ever −inf, and never meet +inf.
+"""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def log_add(a, b):
+    """log(e^a + e^b), −inf where both are."""
+    if a < b:
+        a, b = b, a
+    if b == -np.inf:
+        return a
+    return a + np.log1p(np.exp(b - a))
+
+
+@njit(cache=True, nogil=True)
+def join(a, b, largest):
+    """`log_add`, or the maximum for max-product."""
+    if largest:
+        return a if a > b else b
+    return log_add(a, b)
+
+
+@njit(cache=True, nogil=True)
+def join_all(values, largest):  # IN
+    """Log-sum (or maximum) of a vector."""
+    total = -np.inf
+    for k in range(values.shape[0]):
+        total = join(total, values[k], largest)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def half_differ(differ, e, k):  # IN
+    """h_k."""
+    return 0.5 * differ[e, k if differ.shape[1] > 1 else 0]
+
+
+@njit(cache=True, nogil=True)
+def same_cost(same, e, k):  # IN
+    """same_k."""
+    return same[e, k if same.shape[1] > 1 else 0]
+
+
+@njit(cache=True, nogil=True)
+def others(values, largest, out):  # IN; OUT out (K,)
+    """``out[k]``: the log-sum (or maximum) of all values but the k-th."""
+    n = values.shape[0]
+    running = -np.inf
+    for k in range(n):
+        out[k] = running
+        running = join(running, values[k], largest)
+    running = -np.inf
+    for k in range(n - 1, -1, -1):
+        out[k] = join(out[k], running, largest)
+        running = join(running, values[k], largest)
+
+
+@njit(cache=True, nogil=True)
+def send(belief, same, differ, e, largest, scratch, out):  # IN; OUT scratch (K,), out (K,)
+    """Message over entry `e` from a node with log-belief `belief`: log Σ_l e^(belief_l − cost)."""
+    n = belief.shape[0]
+    for k in range(n):
+        scratch[k] = belief[k] - half_differ(differ, e, k)
+    others(scratch, largest, out)
+    for k in range(n):
+        apart = out[k] - half_differ(differ, e, k)
+        out[k] = join(apart, belief[k] - same_cost(same, e, k), largest)
+
+
+@njit(cache=True, nogil=True)
+def forest_order(indptr, indices, wanted, order, parent, up, down):
+    """Breadth-first order of the tree components marked in `wanted`.
+
+    Per node: its parent (−1 at a root), the entry from it to its parent and the entry back.
+    Returns the number of nodes ordered.
+    """  # IN; OUT order, parent, up, down (s,)
+    s = indptr.shape[0] - 1
+    seen = np.zeros(s, dtype=np.bool_)
+    count = 0
+    for root in range(s):
+        if not wanted[root] or seen[root]:
+            continue
+        seen[root] = True
+        parent[root] = -1
+        done = count
+        order[count] = root
+        count += 1
+        while done < count:
+            i = order[done]
+            done += 1
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                if j == parent[i]:
+                    up[i] = e
+                elif not seen[j]:
+                    seen[j] = True
+                    parent[j] = i
+                    down[j] = e
+                    order[count] = j
+                    count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def forest_up(unary, same, differ, order, parent, up, largest, belief, message):
+    """Leaves to roots: each node's log-belief from below and its message to its parent.
+
+    Returns the sum over trees of log Z (or of −E at the minimum).
+    """  # IN; OUT belief (s, K), message (s, K)
+    n_labels = unary.shape[1]
+    scratch = np.empty(n_labels)
+    total = 0.0
+    for q in range(order.shape[0]):
+        for k in range(n_labels):
+            belief[order[q], k] = -unary[order[q], k]
+    for q in range(order.shape[0] - 1, -1, -1):
+        i = order[q]
+        p = parent[i]
+        if p < 0:
+            total += join_all(belief[i], largest)
+            continue
+        send(belief[i], same, differ, up[i], largest, scratch, message[i])
+        for k in range(n_labels):
+            belief[p, k] += message[i, k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def forest_labels(same, differ, order, parent, up, belief, labels):  # IN; OUT labels (s,)
+    """Roots to leaves: the best label of each node given its parent's."""
+    for q in range(order.shape[0]):
+        i = order[q]
+        best = 0
+        best_value = -np.inf
+        for k in range(belief.shape[1]):
+            value = belief[i, k]
+            if parent[i] >= 0:
+                y = labels[parent[i]]
+                if y == k:
+                    value -= same_cost(same, up[i], k)
+                else:
+                    value -= half_differ(differ, up[i], k) + half_differ(differ, up[i], y)
+            if value > best_value:
+                best_value = value
+                best = k
+        labels[i] = best
+
+
+@njit(cache=True, nogil=True)
+def forest_down(same, differ, order, parent, up, down, belief, message, marginal, edge_same):
+    """Roots to leaves: log-marginals and P(y_i = y_j) of both entries of each tree edge.
+
+    log P(y_i = l) joins over the parent's label k log P(k) + belief_l − cost(k, l) − message_k: the
+    conditional of child given parent, so no belief is ever divided by a message of zero.
+    """  # IN; OUT marginal (s, K) in logs, edge_same (2E,)
+    n_labels = belief.shape[1]
+    weight = np.empty(n_labels)
+    rest = np.empty(n_labels)
+    for q in range(order.shape[0]):
+        i = order[q]
+        p = parent[i]
+        if p < 0:
+            total = join_all(belief[i], False)
+            for k in range(n_labels):
+                marginal[i, k] = belief[i, k] - total
+            continue
+        e = up[i]
+        for k in range(n_labels):
+            weight[k] = -np.inf
+            if marginal[p, k] > -np.inf:
+                weight[k] = marginal[p, k] - half_differ(differ, e, k) - message[i, k]
+        others(weight, False, rest)
+        together = 0.0
+        for k in range(n_labels):
+            equal = -np.inf
+            if marginal[p, k] > -np.inf:
+                equal = marginal[p, k] - message[i, k] + belief[i, k] - same_cost(same, e, k)
+            together += np.exp(equal)
+            apart = rest[k] + belief[i, k] - half_differ(differ, e, k)
+            marginal[i, k] = log_add(equal, apart)
+        edge_same[e] = together
+        edge_same[down[i]] = together

@@ -1,0 +1,103 @@
+"""Hard must-links welded into single nodes, so that no engine has to move two nodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie.inference.model import (
+    Inference,
+    IntArray,
+    NoFeasibleLabels,
+    PairwiseModel,
+    components,
+    entry_rows,
+)
+
+__all__ = ["Contraction", "contract", "on_contracted"]
+
+
+class Contraction(NamedTuple):
+    """Which nodes hard must-links weld together.
+
+    Attributes
+    ----------
+    group : (s,) int64
+        Group of each node.
+    n_groups : int
+    outside : (·,) int64
+        CSR entries between groups, in the order of the contracted model.
+    """
+
+    group: IntArray
+    n_groups: int
+    outside: IntArray
+
+
+def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
+    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if none are.
+
+    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the
+    `same` costs of edges inside a group are summed. Parallel edges stay parallel.
+    """
+    welded = np.all(np.isinf(model.differ), axis=1)
+    if not welded.any():
+        return None
+    n_groups, group = components(model, welded)
+    rows = entry_rows(model)
+    a, b = group[rows], group[model.indices]
+    unary = np.zeros((n_groups, model.n_labels))
+    np.add.at(unary, group, model.unary)
+    inner = (a == b) & (rows < model.indices)
+    np.add.at(unary, a[inner], model.same[inner])
+    outside = np.flatnonzero(a != b)
+    outside = outside[np.argsort(a[outside], kind="stable")]
+    counts = np.bincount(a[outside], minlength=n_groups)
+    small = PairwiseModel(
+        unary,
+        np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
+        b[outside],
+        np.ascontiguousarray(model.same[outside]),
+        np.ascontiguousarray(model.differ[outside]),
+    )
+    return small, Contraction(group, n_groups, outside)
+
+
+def on_contracted(
+    model: PairwiseModel,
+    labels: IntArray | None,
+    run: Callable[[PairwiseModel, IntArray | None], Inference],
+) -> Inference:
+    """`run` on the model with hard must-links welded, its answer told of the nodes of `model`.
+
+    A start that splits a welded group is not used.
+    """
+    contracted = contract(model)
+    if contracted is None:
+        return run(model, labels)
+    small, contraction = contracted
+    start = None
+    if labels is not None:
+        start = np.zeros(contraction.n_groups, dtype=np.int64)
+        start[contraction.group] = labels
+        if (start[contraction.group] != labels).any():
+            start = None
+    try:
+        found = run(small, start)
+    except NoFeasibleLabels as error:
+        nodes = np.flatnonzero(np.isin(contraction.group, error.nodes))
+        raise NoFeasibleLabels(nodes, model.n_labels) from None
+    return _expand(model, contraction, found)
+
+
+def _expand(model: PairwiseModel, contraction: Contraction, found: Inference) -> Inference:
+    """`found` on the contracted model, in terms of the nodes and entries of `model`."""
+    edge_same = None
+    if found.edge_same is not None:
+        edge_same = np.ones(model.indices.shape[0])
+        edge_same[contraction.outside] = found.edge_same
+    group = contraction.group
+    marginals = None if found.marginals is None else found.marginals[group]
+    return found._replace(labels=found.labels[group], marginals=marginals, edge_same=edge_same)

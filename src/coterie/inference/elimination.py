@@ -1,0 +1,271 @@
+"""Exact labels, marginals and log-partition: trees by one compiled pass, the rest by elimination."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.exceptions import TooWide
+from coterie.inference import _kernels, _message_kernels
+from coterie.inference._tables import Edges, Order, eliminate_batch, min_fill_order
+from coterie.inference.contraction import on_contracted
+from coterie.inference.model import (
+    FloatArray,
+    Inference,
+    IntArray,
+    NoFeasibleLabels,
+    PairwiseModel,
+    components,
+    entry_rows,
+    matching_entries,
+)
+
+__all__ = ["ExactPlan", "eliminate", "exact_plan"]
+
+_TABLES_PER_COMPONENT = 64
+_BATCH_ENTRIES = 2**21
+
+
+class LoopyGroup(NamedTuple):
+    """Components with cycles that share one graph: local edges, their order, and where they lie.
+
+    Attributes
+    ----------
+    nodes : (B, n) int64
+    entries : (B, m) int64
+        CSR entry of each local edge.
+    """
+
+    order: Order
+    edges: Edges
+    nodes: IntArray
+    entries: IntArray
+
+
+class ExactPlan(NamedTuple):
+    """Which components can be solved exactly and how; depends on the graph and K only.
+
+    Attributes
+    ----------
+    order, parent, up, down : int64
+        The forest: nodes of tree components roots first (t,), and per node (s,) its parent, the
+        entry to it and the entry back.
+    loopy : list of LoopyGroup
+    wide : (s,) bool
+        Nodes of components too wide for a table of the size allowed.
+    component : (s,) int64
+    twin : (2E,) int64
+    width : int
+        Largest width solved exactly.
+    """
+
+    order: IntArray
+    parent: IntArray
+    up: IntArray
+    down: IntArray
+    loopy: list[LoopyGroup]
+    wide: NDArray[np.bool_]
+    component: IntArray
+    twin: IntArray
+    width: int
+
+
+def exact_plan(model: PairwiseModel, *, max_table: int = 2**18) -> ExactPlan:
+    """Sort components into trees, loopy ones with K^(width+1) ≤ `max_table`, and wider ones."""
+    count, component = components(model)
+    rows = entry_rows(model)
+    once = np.flatnonzero(rows < model.indices)
+    n_edges = np.bincount(component[rows[once]], minlength=count)
+    sizes = np.bincount(component, minlength=count)
+    tree = (n_edges == sizes - 1)[component] if count else np.zeros(0, dtype=np.bool_)
+    order, parent, up, down = (np.full(model.n_nodes, -1, dtype=np.int64) for _ in range(4))
+    ordered = _message_kernels.forest_order(
+        model.indptr, model.indices, tree, order, parent, up, down
+    )
+    loopy, wide, width = _loopy_groups(model, component, tree, once, max_table)
+    if once.size and tree.any() and (parent >= 0).any():
+        width = max(width, 1)
+    return ExactPlan(
+        order[:ordered], parent, up, down, loopy, wide, component, matching_entries(model), width
+    )
+
+
+def _loopy_groups(
+    model: PairwiseModel,
+    component: IntArray,
+    tree: NDArray[np.bool_],
+    once: IntArray,
+    max_table: int,
+) -> tuple[list[LoopyGroup], NDArray[np.bool_], int]:
+    """Components with cycles grouped by graph, nodes too wide, and the largest width kept."""
+    nodes = np.flatnonzero(~tree)
+    nodes = nodes[np.argsort(component[nodes], kind="stable")]
+    rows = entry_rows(model)
+    entries = once[~tree[rows[once]]]
+    entries = entries[np.argsort(component[rows[entries]], kind="stable")]
+    names, starts = np.unique(component[nodes], return_index=True)
+    local = np.empty(model.n_nodes, dtype=np.int64)
+    local[nodes] = np.arange(nodes.shape[0]) - np.repeat(starts, np.diff(starts, append=nodes.size))
+    node_parts = np.split(nodes, starts[1:])
+    edge_starts = np.searchsorted(component[rows[entries]], names)
+    edge_parts = np.split(entries, edge_starts[1:])
+    shapes: dict[tuple[int, bytes], list[int]] = {}
+    for c, (members, inside) in enumerate(zip(node_parts, edge_parts, strict=True)):
+        ends = np.stack((local[rows[inside]], local[model.indices[inside]]))
+        sort = np.lexsort(ends)
+        edge_parts[c] = inside[sort]
+        shapes.setdefault((members.size, ends[:, sort].tobytes()), []).append(c)
+    wide = np.zeros(model.n_nodes, dtype=np.bool_)
+    groups: list[LoopyGroup] = []
+    for (size, _), which in shapes.items():
+        if size == 0:
+            continue
+        inside = edge_parts[which[0]]
+        edges = tuple(
+            zip(local[rows[inside]].tolist(), local[model.indices[inside]].tolist(), strict=True)
+        )
+        members = np.stack([node_parts[c] for c in which])
+        order = _affordable_order(size, edges, model.n_labels, max_table)
+        if order is None:
+            wide[members] = True
+        else:
+            inner = np.stack([edge_parts[c] for c in which])
+            groups.append(LoopyGroup(order, edges, members, inner))
+    return groups, wide, max((g.order.width for g in groups), default=0)
+
+
+def _affordable_order(n: int, edges: Edges, n_labels: int, max_table: int) -> Order | None:
+    """A min-fill order whose tables are within the bounds, or None."""
+    fits = 0  # members of a clique beyond the first
+    while fits < n and float(n_labels) ** (fits + 2) <= max_table:
+        fits += 1
+    order = min_fill_order(n, edges, fits)
+    if order is None:
+        return None
+    total = sum(float(n_labels) ** len(clique) for clique in order.cliques)
+    return order if total <= _TABLES_PER_COMPONENT * max_table else None
+
+
+def eliminate(
+    model: PairwiseModel, *, max_table: int = 2**18, plan: ExactPlan | None = None
+) -> Inference:
+    """Exact labels of least energy, marginals, P(y_i = y_j) of every edge, and log Z.
+
+    Trees take one compiled pass over the whole forest, O(K) per node. Other components are
+    eliminated in min-fill order with tables of K^(width+1) entries, in log space; components of the
+    same graph are done together.
+
+    Parameters
+    ----------
+    max_table : int
+        Entries allowed in one table (and 64 times that in one component).
+    plan : ExactPlan, optional
+        From `exact_plan` of a model with the same graph and K and no hard must-links.
+
+    Raises
+    ------
+    TooWide
+        If a component needs a larger table.
+    NoFeasibleLabels
+        If some component has no labelling of finite energy.
+    """
+
+    def run(small: PairwiseModel, _: IntArray | None) -> Inference:
+        how = exact_plan(small, max_table=max_table) if plan is None else plan
+        if how.wide.any():
+            first = how.component == how.component[np.argmax(how.wide)]
+            raise TooWide(
+                f"A component of {int(first.sum())} nodes (the one of node "
+                f"{int(np.argmax(how.wide))}) needs tables of more than {max_table} entries with "
+                f"{small.n_labels} labels; raise max_table or use method='auto'."
+            )
+        return solve_exactly(small, how)
+
+    if plan is not None:
+        return run(model, None)
+    return on_contracted(model, None, run)
+
+
+def solve_exactly(model: PairwiseModel, plan: ExactPlan) -> Inference:
+    """Exact answers on all but the `wide` components; energy and log Z count those solved only.
+
+    Labels, marginals and `edge_same` of wide components are left at 0.
+    """
+    labels = np.zeros(model.n_nodes, dtype=np.int64)
+    marginals = np.zeros((model.n_nodes, model.n_labels))
+    edge_same = np.zeros(model.indices.shape[0])
+    log_partition = _solve_forest(model, plan, labels, marginals, edge_same)
+    for group in plan.loopy:
+        log_partition += _solve_group(model, group, labels, marginals, edge_same)
+    for group in plan.loopy:
+        edge_same[plan.twin[group.entries]] = edge_same[group.entries]
+    report: dict[str, Any] = {
+        "log_partition": "exact",
+        "exact_nodes": int((~plan.wide).sum()),
+        "approximate_nodes": int(plan.wide.sum()),
+        "largest_width": plan.width,
+    }
+    value = float(_kernels.total_energy(*model, labels)) if not plan.wide.any() else np.nan
+    return Inference(labels, marginals, value, log_partition, 0, True, report, edge_same)
+
+
+def _solve_forest(
+    model: PairwiseModel,
+    plan: ExactPlan,
+    labels: IntArray,
+    marginals: FloatArray,
+    edge_same: FloatArray,
+) -> float:
+    """Fill the answers of the tree components; return their log Z."""
+    belief, message = np.empty_like(model.unary), np.empty_like(model.unary)
+    tree = (plan.order, plan.parent, plan.up)
+    _message_kernels.forest_up(
+        model.unary, model.same, model.differ, *tree, True, belief, message
+    )
+    _message_kernels.forest_labels(model.same, model.differ, *tree, belief, labels)
+    log_partition = _message_kernels.forest_up(
+        model.unary, model.same, model.differ, *tree, False, belief, message
+    )
+    if np.isneginf(log_partition):
+        roots = plan.order[plan.parent[plan.order] < 0]
+        lost = roots[np.isneginf(belief[roots]).all(axis=1)][0]
+        nodes = np.flatnonzero(plan.component == plan.component[lost])
+        raise NoFeasibleLabels(nodes, model.n_labels)
+    _message_kernels.forest_down(
+        model.same, model.differ, *tree, plan.down, belief, message, marginals, edge_same
+    )
+    marginals[plan.order] = np.exp(marginals[plan.order])
+    return float(log_partition)
+
+
+def _solve_group(
+    model: PairwiseModel,
+    group: LoopyGroup,
+    labels: IntArray,
+    marginals: FloatArray,
+    edge_same: FloatArray,
+) -> float:
+    """Fill the answers of components of one shape, as many at a time as memory allows."""
+    table = sum(model.n_labels ** len(clique) for clique in group.order.cliques)
+    step = max(1, _BATCH_ENTRIES // table)
+    total = 0.0
+    for start in range(0, group.nodes.shape[0], step):
+        nodes, entries = group.nodes[start : start + step], group.entries[start : start + step]
+        shape = (*entries.shape, model.n_labels)
+        found = eliminate_batch(
+            group.order,
+            group.edges,
+            model.unary[nodes],
+            np.broadcast_to(model.same[entries], shape),
+            np.broadcast_to(model.differ[entries], shape),
+        )
+        lost = np.flatnonzero(np.isneginf(found.log_partition))
+        if lost.size:
+            raise NoFeasibleLabels(nodes[lost[0]], model.n_labels)
+        labels[nodes] = found.labels
+        marginals[nodes] = found.marginals
+        edge_same[entries] = found.edge_same
+        total += float(found.log_partition.sum())
+    return total
