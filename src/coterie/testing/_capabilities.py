@@ -30,6 +30,8 @@ class Capabilities:
 
     soft: bool = True
     """Soft pairs may be broken at the cost of their weight. False: every pair is kept."""
+    binding: bool = True
+    """Labels follow the pairs. False: pairs only place the start (`SeededKMeans`)."""
     hard: bool = True
     """Hard pairs are never broken. False: they are refused with `InvalidConstraints`."""
     n_clusters: str | None = "n_clusters"
@@ -72,7 +74,7 @@ class Capabilities:
     @property
     def refuses_hard(self) -> bool:
         """Hard pairs are refused."""
-        return not self.hard
+        return self.binding and not self.hard
 
     def pairs(self, constraints: Constraints) -> Constraints:
         """Pairs of a form the estimator accepts: hard ones made heavy where it refuses them."""

@@ -19,7 +19,7 @@ from coterie.testing._check import (
 from coterie.testing._problems import blobs, crossed, noisy, pulled_row
 
 
-@needs()
+@needs("binding")
 def check_constraints_matter(estimator: Any, can: Capabilities) -> None:
     """Where pairs contradict the data and weigh more, the labels follow the pairs."""
     problem = crossed()
@@ -55,7 +55,7 @@ def check_order_and_orientation(estimator: Any, can: Capabilities) -> None:
     )
 
 
-@needs()
+@needs("binding")
 def check_numbering_of_rows(estimator: Any, can: Capabilities) -> None:
     """The same rows and pairs under other row numbers give the same groups.
 
@@ -103,7 +103,7 @@ def _reweighted(c: Constraints, factor: float) -> Constraints:
     )
 
 
-@needs("hard")
+@needs("binding", "hard")
 def check_hard_pairs_are_kept(estimator: Any, can: Capabilities) -> None:
     """No hard pair is broken, however strongly the data and soft pairs speak against it."""
     for seed in range(3):
@@ -123,7 +123,7 @@ def check_hard_pairs_are_kept(estimator: Any, can: Capabilities) -> None:
     )
 
 
-@needs("hard")
+@needs("binding", "hard")
 def check_infeasible_is_named(estimator: Any, can: Capabilities) -> None:
     """Hard pairs that cannot be kept raise InfeasibleConstraints with the pairs that clash."""
     X = can.prepare(blobs().X)

@@ -1,0 +1,31 @@
+"""Every estimator of the table against Coterie's checks and scikit-learn's."""
+
+from __future__ import annotations
+
+import pytest
+from estimators import CASES
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coterie.testing import checks_for
+
+FAILURES = {id(case.estimator): case.expected_failures for case in CASES}
+
+
+@pytest.mark.parametrize(
+    ("case", "check"),
+    [
+        pytest.param(case, check, id=f"{case.name}-{check.name}")
+        for case in CASES
+        for check in checks_for(case.capabilities)
+    ],
+)
+def test_coterie(case, check):
+    check(case.estimator, case.capabilities)
+
+
+@parametrize_with_checks(
+    [case.estimator for case in CASES],
+    expected_failed_checks=lambda estimator: FAILURES[id(estimator)],
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
