@@ -247,7 +247,7 @@ def dsatur(
 def _random_below(bound: int, state: Any) -> int:  # state: IN/OUT (1,) uint64
     """A random number in 0..bound−1 (Knuth's linear congruential generator, upper bits)."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-    return np.int64(state[0] >> np.uint64(33)) % bound
+    return int(state[0] >> np.uint64(33)) % bound
 
 
 @njit(cache=True, nogil=True)

@@ -31,10 +31,14 @@ def check_feasible(
     coloured with `n_clusters` colours.
     """
     _check_parameters(n_clusters, time_limit)
+    counts = constraints.is_hard if hard_only else constraints.weight > 0
+    cannot = np.flatnonzero(counts & (constraints.kind < 0))
+    if n_clusters == 1 and cannot.size:  # one pair is enough, whatever the must-links say
+        conflict = constraints._take(cannot[:1])
+        raise InfeasibleConstraints(_describe(conflict, n_clusters, proven=True), conflict)
     conflicts = Conflicts(constraints, hard_only)
     if len(conflicts):
         raise InfeasibleConstraints(conflicts.describe(0), conflicts[0])
-    counts = constraints.is_hard if hard_only else constraints.weight > 0
     graph = _contract(constraints, np.flatnonzero(counts))
     warm_up()  # compiling is not part of the time limit
     deadline = time.monotonic() + time_limit
