@@ -99,7 +99,8 @@ def _linear_problem(
         total = distortion.within(
             evidence.sum(axis=0, keepdims=True), counts.sum(keepdims=True), mean
         )[0]
-    floor = np.maximum(total, 1e-6 * max(total.mean(), np.finfo(float).tiny)) * _LEAST_SHARE
+    spread = total.mean() if total.mean() > 0 else 1.0  # rows that are all alike teach nothing
+    floor = np.maximum(total, 1e-6 * spread) * _LEAST_SHARE
     floor = floor * (mass / counts.sum())[:, None]
     if s.form == "diagonal" and not s.per_cluster:
         scatter, floor = scatter[0], floor[0]

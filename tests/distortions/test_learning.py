@@ -1,0 +1,136 @@
+"""Learning metrics: gradients by finite differences, steps that never raise the loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coterie import Constraints
+from coterie.cluster._metric_step import metric_problem
+from coterie.cluster._problem import Problem, Settings
+from coterie.distortions import get_distortion
+from coterie.distortions.learning import descend, rayleigh
+
+FORMS = [
+    ("sqeuclidean", "diagonal", False),
+    ("sqeuclidean", "diagonal", True),
+    ("sqeuclidean", "full", False),
+    ("sqeuclidean", "full", True),
+    ("cosine", "diagonal", False),
+    ("kl", "diagonal", False),
+    ("itakura-saito", "diagonal", False),
+]
+
+
+def make_task(name, form, per_cluster, prior, phi_max="tight", seed=0, sparse=False):
+    """A metric problem at a random state of a random clustering problem."""
+    rng = np.random.default_rng(seed)
+    n, d, k = 40, 4, 3
+    X = rng.random((n, d)) + 0.05 if name != "sqeuclidean" else rng.normal(size=(n, d))
+    pairs = rng.integers(n, size=(30, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    constraints = Constraints(n, must_link=pairs[:15], cannot_link=pairs[15:])
+    settings = Settings(k, form=form, per_cluster=per_cluster, prior_width=prior, phi_max=phi_max)
+    rows = sp.csr_matrix(X) if sparse else X
+    weights = rng.random(n) + 0.5
+    problem = Problem(rows, constraints, weights, get_distortion(name), settings)
+    A = problem.initial_metric()
+    if A.ndim <= 2:
+        A = A * (rng.random(A.shape) + 0.5)
+        A = A / A.mean()
+    else:
+        roots = rng.normal(size=A.shape)
+        A = A + 0.1 * roots @ roots.transpose(0, 2, 1)
+    geometry = problem.geometry(A, 0.7)
+    centers = problem.as_centers(np.array([0, 1, 2]), geometry)
+    assignment = problem.assign(centers.astype(X.dtype), geometry, None, seed)
+    centers = problem.centers_of(assignment, centers, geometry)
+    return problem, assignment, centers, geometry, A
+
+
+# The paper prints a bound for all but Itakura-Saito.
+BOUNDED = [(*form, "tight") for form in FORMS] + [(*form, "paper") for form in FORMS[:-1]]
+
+
+@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize(("name", "form", "per_cluster", "phi_max"), BOUNDED)
+def test_loss_is_the_objective_and_its_gradient_is_right(name, form, per_cluster, phi_max, prior):
+    problem, assignment, centers, geometry, A = make_task(name, form, per_cluster, prior, phi_max)
+    task = metric_problem(problem, assignment, centers, geometry, 0.7)
+    moved = A * 1.01
+
+    def objective(metric):
+        now = problem.geometry(metric, 0.7)
+        return whole_objective(problem, assignment.labels, centers, now)
+
+    # Differences of the loss are differences of the whole objective.
+    change = objective(moved) - objective(A)
+    assert task.loss(moved) - task.loss(A) == pytest.approx(change, rel=1e-6, abs=1e-8)
+
+    gradient = task.gradient(A)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        step = rng.normal(size=A.shape)
+        step = step if A.ndim <= 2 else step + step.transpose(0, 2, 1)
+        slope = (task.loss(A + 1e-6 * step) - task.loss(A - 1e-6 * step)) / 2e-6
+        assert (gradient * step).sum() == pytest.approx(slope, rel=1e-4, abs=1e-5)
+
+
+def whole_objective(problem, labels, centers, geometry):
+    """J written out: distortions, normaliser, broken pairs, prior."""
+    weights = problem.weights
+    log_det = np.broadcast_to(geometry.log_det, (problem.settings.n_clusters,))
+    gaps = problem.own_distances(labels, centers, geometry)
+    total = weights @ (gaps - log_det[labels]) + problem.prior_cost(geometry.A)
+    c = problem.constraints
+    for p, (i, j) in enumerate(c.pairs):
+        cost = np.broadcast_to(geometry.pair_cost[p], (problem.settings.n_clusters,))
+        if (labels[i] == labels[j]) != (c.kind[p] > 0):
+            total += (cost[labels[i]] + cost[labels[j]]) / 2
+    return total
+
+
+@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize(("name", "form", "per_cluster"), FORMS)
+def test_step_never_raises_the_loss(name, form, per_cluster, prior):
+    fell = 0
+    for seed in range(10):
+        task_parts = make_task(name, form, per_cluster, prior, seed=seed)
+        task = metric_problem(*task_parts[:4], 0.7)
+        A = task_parts[4]
+        better, loss = descend(task, A)
+        assert loss <= task.loss(A)
+        assert loss == pytest.approx(task.loss(better))
+        fell += loss < task.loss(A)
+        if A.ndim <= 2:
+            assert (better > 0).all()
+        else:
+            assert (np.linalg.eigvalsh(better) > 0).all()
+    assert fell >= 8
+
+
+def test_closed_form_is_stationary_where_nothing_is_clipped():
+    problem, assignment, centers, geometry, _ = make_task("sqeuclidean", "diagonal", False, 0.8)
+    task = metric_problem(problem, assignment, centers, geometry, 0.0)
+    best = task.propose(geometry.A)
+    np.testing.assert_allclose(task.gradient(best), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["cosine", "kl", "sqeuclidean"])
+def test_sparse_rows_learn_the_same(name):
+    dense = make_task(name, "diagonal", False, 0.8)
+    thin = make_task(name, "diagonal", False, 0.8, sparse=True)
+    one = metric_problem(*dense[:4], 0.7)
+    two = metric_problem(*thin[:4], 0.7)
+    A = dense[4]
+    np.testing.assert_allclose(one.gradient(A), two.gradient(A), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(descend(one, A)[0], descend(two, A)[0], rtol=1e-8)
+
+
+def test_rayleigh_is_the_density():
+    a, s = np.array([0.3, 1.0, 2.5]), 0.7
+    density = a / s**2 * np.exp(-(a**2) / (2 * s**2))
+    constant = -2 * len(a) * np.log(s)
+    assert rayleigh(a, s)[0] == pytest.approx(-np.log(density).sum() + constant)
+    assert rayleigh(a, None)[0] == 0
