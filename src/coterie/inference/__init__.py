@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from coterie.inference.auto import auto
+from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
-from coterie.inference.feasible import NoFeasibleLabels, exact_map, feasible_start
+from coterie.inference.feasible import exact_map, feasible_start
+from coterie.inference.gibbs import gibbs
 from coterie.inference.icm import IcmPlan, icm, icm_plan
-from coterie.inference.model import Inference, PairwiseModel, energy, pairwise_model
+from coterie.inference.linear_program import linear_program
+from coterie.inference.mean_field import mean_field
+from coterie.inference.model import (
+    Inference,
+    NoFeasibleLabels,
+    PairwiseModel,
+    components,
+    energy,
+    pairwise_model,
+    subgraph,
+)
+from coterie.inference.registry import ENGINES, infer
 
 __all__ = [
+    "ENGINES",
     "ExactPlan",
-    "eliminate",
-    "exact_plan",
     "IcmPlan",
     "Inference",
     "NoFeasibleLabels",
     "PairwiseModel",
+    "auto",
+    "belief_propagation",
+    "components",
+    "eliminate",
     "energy",
     "exact_map",
+    "exact_plan",
     "feasible_start",
+    "gibbs",
     "icm",
     "icm_plan",
+    "infer",
+    "linear_program",
+    "mean_field",
     "pairwise_model",
+    "subgraph",
 ]

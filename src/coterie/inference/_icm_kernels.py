@@ -2,8 +2,8 @@
 
 ``lead[i]`` is how much more the best other label of node i costs than its own, by unary costs alone
 (negative if it would rather be elsewhere). Pair costs are ≥ 0, which bounds what leaving can save
-on the edges: if that is not above the lead, no move helps and the K costs are not even read. This makes warm starts cheap. A move is taken only if it lowers the energy by more than
-rounding.
+on the edges: if that is not above the lead, no move helps and the K costs are not even read. This
+makes warm starts cheap. A move is taken only if it lowers the energy by more than rounding.
 """
 
 # mypy: allow-untyped-defs

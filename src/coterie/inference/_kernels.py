@@ -107,7 +107,9 @@ def cheapest_labels(unary, labels):  # IN; OUT labels (s,)
 
 @njit(cache=True, nogil=True)
 def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
-    """Position of the entry (j, i) for each entry (i, j), or return False if the graph is lopsided.
+    """Position of the entry (j, i) for each entry (i, j).
+
+    Returns an entry that repeats another, or has no counterpart; −1 if all is well.
 
     Two counting sorts, O(s + E), rows in any order: the k-th entry of column j (by row) and the
     k-th entry of row j (by column) are the two directions of one edge.
@@ -120,7 +122,7 @@ def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
     for j in range(s):
         column_ptr[j + 1] += column_ptr[j]
         if column_ptr[j + 1] != indptr[j + 1]:
-            return False
+            return indptr[j]
     row_of = np.empty(m, dtype=np.int64)
     by_column = np.empty(m, dtype=np.int64)
     fill = column_ptr[:-1].copy()
@@ -129,6 +131,10 @@ def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
             row_of[e] = i
             by_column[fill[indices[e]]] = e
             fill[indices[e]] += 1
+    for position in range(1, m):
+        e, before = by_column[position], by_column[position - 1]
+        if row_of[e] == row_of[before] and indices[e] == indices[before]:
+            return e
     fill[:] = indptr[:-1]
     for position in range(m):
         e = by_column[position]
@@ -138,5 +144,5 @@ def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
         fill[i] += 1
     for e in range(m):
         if row_of[twin[e]] != indices[e] or indices[twin[e]] != row_of[e]:
-            return False
-    return True
+            return e
+    return -1

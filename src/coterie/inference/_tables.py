@@ -72,10 +72,9 @@ def min_fill_order(n_nodes: int, edges: Edges, max_width: int) -> Order | None:
     return Order(cliques, max((len(c) - 1 for c in cliques), default=0))
 
 
-class Batch(NamedTuple):
-    """Answers for B components of one shape: best labels, log Z, marginals, P(same) per edge."""
+class Marginals(NamedTuple):
+    """Of B components of one shape: log Z, marginals, P(y_i = y_j) of each edge."""
 
-    labels: IntArray  # (B, n)
     log_partition: FloatArray  # (B,)
     marginals: FloatArray  # (B, n, K)
     edge_same: FloatArray  # (B, m)
@@ -98,40 +97,6 @@ def pair_tables(same: FloatArray, differ: FloatArray) -> FloatArray:
     return table
 
 
-def eliminate_batch(
-    order: Order, edges: Edges, unary: FloatArray, same: FloatArray, differ: FloatArray
-) -> Batch:
-    """Exact answers for components that share a graph.
-
-    Parameters
-    ----------
-    edges : m pairs of local nodes, parallel ones allowed
-    unary : (B, n, K)
-    same, differ : (B, m, K)
-    """
-    factors = pair_tables(same, differ)
-    position = {clique[0]: p for p, clique in enumerate(order.cliques)}
-    owner = [min(position[a], position[b]) for a, b in edges]
-    local: list[FloatArray] = []
-    for p, clique in enumerate(order.cliques):
-        table = _expand(-unary[:, clique[0]], (0,), len(clique))
-        for e in (e for e, q in enumerate(owner) if q == p):
-            where = (clique.index(edges[e][0]), clique.index(edges[e][1]))
-            table = table + _expand(factors[:, e], where, len(clique))
-        local.append(table)
-    labels = _best_labels(order, position, local)
-    log_partition, beliefs = _beliefs(order, position, local)
-    marginals = np.empty(unary.shape)
-    edge_same = np.empty(same.shape[:2])
-    for p, clique in enumerate(order.cliques):
-        marginals[:, clique[0]] = np.exp(_keep(beliefs[p], (0,)))
-    for e, p in enumerate(owner):
-        clique = order.cliques[p]
-        both = _keep(beliefs[p], (clique.index(edges[e][0]), clique.index(edges[e][1])))
-        edge_same[:, e] = np.exp(np.diagonal(both, axis1=1, axis2=2)).sum(axis=1)
-    return Batch(labels, log_partition, marginals, edge_same)
-
-
 def _expand(factor: FloatArray, where: tuple[int, ...], size: int) -> FloatArray:
     """`factor` (B, K, ...) as a table over `size` clique members, its axes put at `where`."""
     if len(where) == 2 and where[0] > where[1]:
@@ -152,57 +117,91 @@ def _keep(table: FloatArray, members: tuple[int, ...]) -> FloatArray:
     return np.transpose(kept, (0, *(1 + rank)))
 
 
-def _collect(
-    order: Order, position: dict[int, int], local: list[FloatArray], *, largest: bool
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Forward pass: each clique's table with all it received, and what it sends on."""
-    tables = list(local)
-    sent: list[FloatArray] = []
-    for p, clique in enumerate(order.cliques):
-        table = tables[p]
-        full = (table.shape[0],) + (max(table.shape[1:]),) * len(clique)
-        tables[p] = np.broadcast_to(table, full)
-        message = np.max(tables[p], axis=1) if largest else log_sum(tables[p], 1)
-        sent.append(message)
-        if len(clique) > 1:
-            q = position[clique[1]]
-            where = tuple(order.cliques[q].index(v) for v in clique[1:])
-            tables[q] = tables[q] + _expand(message, where, len(order.cliques[q]))
-    return tables, sent
+class BatchTables:
+    """Log-tables of B components that share a graph, one per elimination clique.
 
-
-def _best_labels(order: Order, position: dict[int, int], local: list[FloatArray]) -> IntArray:
-    """Labels (B, n) of least energy: best of each clique, last eliminated first."""
-    tables, _ = _collect(order, position, local, largest=True)
-    batch = np.arange(tables[0].shape[0])
-    labels = np.empty((batch.shape[0], len(order.cliques)), dtype=np.int64)
-    for clique, table in zip(reversed(order.cliques), reversed(tables), strict=True):
-        given = tuple(labels[:, v] for v in clique[1:])
-        index: Any = (batch, slice(None), *given)
-        labels[:, clique[0]] = np.argmax(table[index], axis=1)
-    return labels
-
-
-def _beliefs(
-    order: Order, position: dict[int, int], local: list[FloatArray]
-) -> tuple[FloatArray, list[FloatArray]]:
-    """log Z (B,) and the normalised log-table of each clique.
-
-    Backwards, log P(clique) = log P(separator) + table − message: a conditional, safe at zeros.
+    Parameters
+    ----------
+    edges : m pairs of local nodes
+    unary : (B, n, K)
+    same, differ : (B, m, K)
     """
-    tables, sent = _collect(order, position, local, largest=False)
-    log_partition = np.zeros(tables[0].shape[0])
-    for clique, message in zip(order.cliques, sent, strict=True):
-        if len(clique) == 1:
-            log_partition += message
-    for p in range(len(order.cliques) - 1, -1, -1):
-        clique, message = order.cliques[p], sent[p]
-        impossible = np.isneginf(message)
-        norm = np.where(impossible, 0.0, message)
-        if len(clique) == 1:
-            tables[p] = tables[p] - norm[:, None]
-            continue
-        q = position[clique[1]]
-        separator = _keep(tables[q], tuple(order.cliques[q].index(v) for v in clique[1:]))
-        tables[p] = tables[p] + np.where(impossible, -np.inf, separator - norm)[:, None]
-    return log_partition, tables
+
+    def __init__(
+        self, order: Order, edges: Edges, unary: FloatArray, same: FloatArray, differ: FloatArray
+    ) -> None:
+        self.cliques = order.cliques
+        self.edges = edges
+        self.position = {clique[0]: p for p, clique in enumerate(self.cliques)}
+        self.owner = [min(self.position[a], self.position[b]) for a, b in edges]
+        self.shape = unary.shape
+        factors = pair_tables(same, differ)
+        self.local = [_expand(-unary[:, c[0]], (0,), len(c)) for c in self.cliques]
+        for e, p in enumerate(self.owner):
+            size = len(self.cliques[p])
+            self.local[p] = self.local[p] + _expand(factors[:, e], self._ends(e), size)
+
+    def _ends(self, e: int) -> tuple[int, int]:
+        """Where the two ends of edge `e` stand in the clique that owns it."""
+        clique = self.cliques[self.owner[e]]
+        a, b = self.edges[e]
+        return clique.index(a), clique.index(b)
+
+    def best_labels(self) -> tuple[IntArray, FloatArray]:
+        """Labels (B, n) of least energy, last eliminated first, and minus that energy (B,)."""
+        tables, sent = self._collect(largest=True)
+        batch = np.arange(self.shape[0])
+        labels = np.empty(self.shape[:2], dtype=np.int64)
+        for clique, table in zip(reversed(self.cliques), reversed(tables), strict=True):
+            given = tuple(labels[:, v] for v in clique[1:])
+            index: Any = (batch, slice(None), *given)
+            labels[:, clique[0]] = np.argmax(table[index], axis=1)
+        return labels, self._total(sent)
+
+    def marginals(self) -> Marginals:
+        """log Z, marginals and P(y_i = y_j).
+
+        Backwards, log P(clique) = log P(separator) + table − message: a conditional, safe at zeros.
+        """
+        tables, sent = self._collect(largest=False)
+        for p in range(len(self.cliques) - 1, -1, -1):
+            clique, message = self.cliques[p], sent[p]
+            impossible = np.isneginf(message)
+            above = np.zeros(message.shape)
+            if len(clique) > 1:
+                q = self.position[clique[1]]
+                where = tuple(self.cliques[q].index(v) for v in clique[1:])
+                above = _keep(tables[q], where)
+            norm = np.where(impossible, 0.0, message)
+            tables[p] = tables[p] + np.where(impossible, -np.inf, above - norm)[:, None]
+        marginals = np.empty(self.shape)
+        for clique, table in zip(self.cliques, tables, strict=True):
+            marginals[:, clique[0]] = np.exp(_keep(table, (0,)))
+        edge_same = np.empty((self.shape[0], len(self.edges)))
+        for e, p in enumerate(self.owner):
+            both = _keep(tables[p], self._ends(e))
+            edge_same[:, e] = np.exp(np.diagonal(both, axis1=1, axis2=2)).sum(axis=1)
+        return Marginals(self._total(sent), marginals, edge_same)
+
+    def _total(self, sent: list[FloatArray]) -> FloatArray:
+        """What the last clique of each connected part sends to nowhere."""
+        total = np.zeros(self.shape[0])
+        for clique, message in zip(self.cliques, sent, strict=True):
+            if len(clique) == 1:
+                total += message
+        return total
+
+    def _collect(self, *, largest: bool) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Forward pass: each clique's table with all it received, and what it sends on."""
+        tables = list(self.local)
+        sent: list[FloatArray] = []
+        for p, clique in enumerate(self.cliques):
+            full = (self.shape[0],) + (self.shape[2],) * len(clique)
+            tables[p] = np.broadcast_to(tables[p], full)
+            message = np.max(tables[p], axis=1) if largest else log_sum(tables[p], 1)
+            sent.append(message)
+            if len(clique) > 1:
+                q = self.position[clique[1]]
+                where = tuple(self.cliques[q].index(v) for v in clique[1:])
+                tables[q] = tables[q] + _expand(message, where, len(self.cliques[q]))
+        return tables, sent

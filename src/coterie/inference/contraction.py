@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie.inference.model import (
+    FloatArray,
     Inference,
     IntArray,
     NoFeasibleLabels,
@@ -27,20 +28,23 @@ class Contraction(NamedTuple):
     group : (s,) int64
         Group of each node.
     n_groups : int
-    outside : (·,) int64
-        CSR entries between groups, in the order of the contracted model.
+    outside : (t,) int64
+        CSR entries between groups.
+    entry : (t,) int64
+        The contracted model's entry of each.
     """
 
     group: IntArray
     n_groups: int
     outside: IntArray
+    entry: IntArray
 
 
 def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
     """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if none are.
 
-    The energy of a labelling that keeps the groups whole is kept exactly: unary costs and the
-    `same` costs of edges inside a group are summed. Parallel edges stay parallel.
+    The energy of a labelling that keeps the groups whole is kept exactly: unary costs, the `same`
+    costs of edges inside a group, and the costs of all edges between two groups are summed.
     """
     welded = np.all(np.isinf(model.differ), axis=1)
     if not welded.any():
@@ -53,16 +57,23 @@ def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
     inner = (a == b) & (rows < model.indices)
     np.add.at(unary, a[inner], model.same[inner])
     outside = np.flatnonzero(a != b)
-    outside = outside[np.argsort(a[outside], kind="stable")]
-    counts = np.bincount(a[outside], minlength=n_groups)
+    pairs, entry = np.unique(a[outside] * n_groups + b[outside], return_inverse=True)
+    counts = np.bincount(pairs // n_groups, minlength=n_groups)
     small = PairwiseModel(
         unary,
         np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
-        b[outside],
-        np.ascontiguousarray(model.same[outside]),
-        np.ascontiguousarray(model.differ[outside]),
+        pairs % n_groups,
+        _summed(model.same[outside], entry, pairs.shape[0]),
+        _summed(model.differ[outside], entry, pairs.shape[0]),
     )
-    return small, Contraction(group, n_groups, outside)
+    return small, Contraction(group, n_groups, outside, entry)
+
+
+def _summed(costs: FloatArray, entry: IntArray, n_entries: int) -> FloatArray:
+    """Sum (n_entries, ·) of the rows of `costs` that fall on each entry."""
+    total = np.zeros((n_entries, costs.shape[1]))
+    np.add.at(total, entry, costs)
+    return total
 
 
 def on_contracted(
@@ -97,7 +108,7 @@ def _expand(model: PairwiseModel, contraction: Contraction, found: Inference) ->
     edge_same = None
     if found.edge_same is not None:
         edge_same = np.ones(model.indices.shape[0])
-        edge_same[contraction.outside] = found.edge_same
+        edge_same[contraction.outside] = found.edge_same[contraction.entry]
     group = contraction.group
     marginals = None if found.marginals is None else found.marginals[group]
     return found._replace(labels=found.labels[group], marginals=marginals, edge_same=edge_same)

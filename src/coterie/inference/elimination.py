@@ -1,4 +1,4 @@
-"""Exact labels, marginals and log-partition: trees by one compiled pass, the rest by elimination."""
+"""Exact labels, marginals and log Z: trees by one compiled pass, the rest by elimination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coterie.exceptions import TooWide
 from coterie.inference import _kernels, _message_kernels
-from coterie.inference._tables import Edges, Order, eliminate_batch, min_fill_order
+from coterie.inference._tables import BatchTables, Edges, Order, min_fill_order
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
     FloatArray,
@@ -149,7 +149,11 @@ def _affordable_order(n: int, edges: Edges, n_labels: int, max_table: int) -> Or
 
 
 def eliminate(
-    model: PairwiseModel, *, max_table: int = 2**18, plan: ExactPlan | None = None
+    model: PairwiseModel,
+    *,
+    marginals: bool = True,
+    max_table: int = 2**18,
+    plan: ExactPlan | None = None,
 ) -> Inference:
     """Exact labels of least energy, marginals, P(y_i = y_j) of every edge, and log Z.
 
@@ -159,6 +163,8 @@ def eliminate(
 
     Parameters
     ----------
+    marginals : bool
+        Whether marginals, `edge_same` and log Z are wanted as well as labels.
     max_table : int
         Entries allowed in one table (and 64 times that in one component).
     plan : ExactPlan, optional
@@ -181,91 +187,90 @@ def eliminate(
                 f"{int(np.argmax(how.wide))}) needs tables of more than {max_table} entries with "
                 f"{small.n_labels} labels; raise max_table or use method='auto'."
             )
-        return solve_exactly(small, how)
+        return solve_exactly(small, how, marginals=marginals)
 
     if plan is not None:
         return run(model, None)
     return on_contracted(model, None, run)
 
 
-def solve_exactly(model: PairwiseModel, plan: ExactPlan) -> Inference:
-    """Exact answers on all but the `wide` components; energy and log Z count those solved only.
+def solve_exactly(model: PairwiseModel, plan: ExactPlan, *, marginals: bool = True) -> Inference:
+    """Exact answers on all but the `wide` components.
 
-    Labels, marginals and `edge_same` of wide components are left at 0.
+    What belongs to wide components is left at 0 in labels, marginals and `edge_same`, is not
+    counted in log Z, and makes the energy NaN.
     """
-    labels = np.zeros(model.n_nodes, dtype=np.int64)
-    marginals = np.zeros((model.n_nodes, model.n_labels))
-    edge_same = np.zeros(model.indices.shape[0])
-    log_partition = _solve_forest(model, plan, labels, marginals, edge_same)
+    out = _Answers(model, marginals)
+    _solve_forest(model, plan, out)
     for group in plan.loopy:
-        log_partition += _solve_group(model, group, labels, marginals, edge_same)
-    for group in plan.loopy:
-        edge_same[plan.twin[group.entries]] = edge_same[group.entries]
+        _solve_group(model, group, out)
+        out.edge_same[plan.twin[group.entries]] = out.edge_same[group.entries]
     report: dict[str, Any] = {
-        "log_partition": "exact",
         "exact_nodes": int((~plan.wide).sum()),
         "approximate_nodes": int(plan.wide.sum()),
         "largest_width": plan.width,
     }
-    value = float(_kernels.total_energy(*model, labels)) if not plan.wide.any() else np.nan
-    return Inference(labels, marginals, value, log_partition, 0, True, report, edge_same)
+    value = np.nan if plan.wide.any() else float(_kernels.total_energy(*model, out.labels))
+    if not marginals:
+        return Inference(out.labels, None, value, None, 0, True, report)
+    report["log_partition"] = "exact"
+    return Inference(
+        out.labels, out.marginals, value, out.log_partition, 0, True, report, out.edge_same
+    )
 
 
-def _solve_forest(
-    model: PairwiseModel,
-    plan: ExactPlan,
-    labels: IntArray,
-    marginals: FloatArray,
-    edge_same: FloatArray,
-) -> float:
-    """Fill the answers of the tree components; return their log Z."""
+class _Answers:
+    """Arrays being filled, component by component."""
+
+    def __init__(self, model: PairwiseModel, marginals: bool) -> None:
+        self.wanted = marginals
+        self.labels: IntArray = np.zeros(model.n_nodes, dtype=np.int64)
+        self.marginals: FloatArray = np.zeros(model.unary.shape if marginals else (0, 0))
+        self.edge_same: FloatArray = np.zeros(model.indices.shape[0])
+        self.log_partition = 0.0
+
+
+def _solve_forest(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> None:
+    """Fill the answers of the tree components."""
     belief, message = np.empty_like(model.unary), np.empty_like(model.unary)
     tree = (plan.order, plan.parent, plan.up)
-    _message_kernels.forest_up(
-        model.unary, model.same, model.differ, *tree, True, belief, message
-    )
-    _message_kernels.forest_labels(model.same, model.differ, *tree, belief, labels)
-    log_partition = _message_kernels.forest_up(
-        model.unary, model.same, model.differ, *tree, False, belief, message
-    )
-    if np.isneginf(log_partition):
+    costs = (model.unary, model.same, model.differ)
+    lowest = _message_kernels.forest_up(*costs, *tree, True, belief, message)
+    if np.isneginf(lowest):
         roots = plan.order[plan.parent[plan.order] < 0]
         lost = roots[np.isneginf(belief[roots]).all(axis=1)][0]
         nodes = np.flatnonzero(plan.component == plan.component[lost])
         raise NoFeasibleLabels(nodes, model.n_labels)
+    _message_kernels.forest_labels(model.same, model.differ, *tree, belief, out.labels)
+    if not out.wanted:
+        return
+    out.log_partition += _message_kernels.forest_up(*costs, *tree, False, belief, message)
     _message_kernels.forest_down(
-        model.same, model.differ, *tree, plan.down, belief, message, marginals, edge_same
+        model.same, model.differ, *tree, plan.down, belief, message, out.marginals, out.edge_same
     )
-    marginals[plan.order] = np.exp(marginals[plan.order])
-    return float(log_partition)
+    out.marginals[plan.order] = np.exp(out.marginals[plan.order])
 
 
-def _solve_group(
-    model: PairwiseModel,
-    group: LoopyGroup,
-    labels: IntArray,
-    marginals: FloatArray,
-    edge_same: FloatArray,
-) -> float:
+def _solve_group(model: PairwiseModel, group: LoopyGroup, out: _Answers) -> None:
     """Fill the answers of components of one shape, as many at a time as memory allows."""
     table = sum(model.n_labels ** len(clique) for clique in group.order.cliques)
     step = max(1, _BATCH_ENTRIES // table)
-    total = 0.0
     for start in range(0, group.nodes.shape[0], step):
         nodes, entries = group.nodes[start : start + step], group.entries[start : start + step]
         shape = (*entries.shape, model.n_labels)
-        found = eliminate_batch(
+        tables = BatchTables(
             group.order,
             group.edges,
             model.unary[nodes],
             np.broadcast_to(model.same[entries], shape),
             np.broadcast_to(model.differ[entries], shape),
         )
-        lost = np.flatnonzero(np.isneginf(found.log_partition))
+        out.labels[nodes], lowest = tables.best_labels()
+        lost = np.flatnonzero(np.isneginf(lowest))
         if lost.size:
             raise NoFeasibleLabels(nodes[lost[0]], model.n_labels)
-        labels[nodes] = found.labels
-        marginals[nodes] = found.marginals
-        edge_same[entries] = found.edge_same
-        total += float(found.log_partition.sum())
-    return total
+        if out.wanted:
+            found = tables.marginals()
+            out.marginals[nodes] = found.marginals
+            out.edge_same[entries] = found.edge_same
+            out.log_partition += float(found.log_partition.sum())

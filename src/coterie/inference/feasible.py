@@ -15,8 +15,8 @@ from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
     Inference,
     IntArray,
-    PairwiseModel,
     NoFeasibleLabels,
+    PairwiseModel,
     components,
     subgraph,
 )

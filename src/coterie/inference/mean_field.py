@@ -59,7 +59,7 @@ def mean_field(
         )
     q = np.array(marginals, dtype=np.float64)
     if q.shape != model.unary.shape or not np.allclose(q.sum(axis=1), 1.0) or (q < 0).any():
-        raise InvalidParameter(f"marginals must be {model.unary.shape}, >= 0, each row summing to 1.")
+        raise InvalidParameter(f"marginals must be {model.unary.shape}, >= 0, rows summing to 1.")
     return _run(model, None, q, random_state, max_sweeps, tol)
 
 

@@ -130,7 +130,7 @@ def pairwise_model(
     ----------
     unary : (s, K)
     indptr, indices : (s + 1,), (2E,)
-        CSR graph holding each edge in both directions, rows in any order, no self-loops.
+        CSR graph holding each edge once in each direction, rows in any order, no self-loops.
     same, differ : (2E,), (2E, 1) or (2E, K)
         Equal for the two directions of an edge, ≥ 0.
 
@@ -139,14 +139,14 @@ def pairwise_model(
     InvalidParameter
         Naming the array and what is wrong with it.
     """
-    u = np.ascontiguousarray(unary, dtype=np.float64)
+    u = _writable(unary, np.float64)
     if u.ndim != 2 or u.shape[1] < 1:
         raise InvalidParameter(f"unary must be (s, K) with K >= 1, got shape {u.shape}.")
     if np.isnan(u).any() or np.isneginf(u).any():
         row = int(np.flatnonzero(np.isnan(u).any(axis=1) | np.isneginf(u).any(axis=1))[0])
         raise InvalidParameter(f"unary has NaN or -inf at node {row}; only +inf is allowed.")
-    ptr = np.ascontiguousarray(indptr, dtype=np.int64)
-    ind = np.ascontiguousarray(indices, dtype=np.int64)
+    ptr = _writable(indptr, np.int64)
+    ind = _writable(indices, np.int64)
     _check_graph(ptr, ind, u.shape[0])
     s = _check_costs("same", same, ind.shape[0], u.shape[1])
     d = _check_costs("differ", differ, ind.shape[0], u.shape[1])
@@ -186,14 +186,27 @@ def _check_costs(name: str, cost: ArrayLike, n_entries: int, n_labels: int) -> F
     if not (c >= 0).all():
         entry = int(np.flatnonzero(~(c >= 0).all(axis=1))[0])
         raise InvalidParameter(f"{name} must be >= 0 and not NaN; entry {entry} is {c[entry]}.")
-    return np.ascontiguousarray(c)
+    return _writable(c, np.float64)
+
+
+def _writable(values: ArrayLike, dtype: type) -> NDArray[Any]:
+    """C-ordered and writable: numba would compile every kernel again for read-only arrays."""
+    return np.require(values, dtype=dtype, requirements=["C", "W"])
 
 
 def matching_entries(model: PairwiseModel) -> IntArray:
-    """Position (2E,) of entry (j, i) for each entry (i, j); refuses a lopsided graph."""
+    """Position (2E,) of entry (j, i) for each entry (i, j); refuses a lopsided graph.
+
+    An edge given twice is refused too: which of its entries belong together would be unclear.
+    """
     twin = np.empty(model.indices.shape[0], dtype=np.int64)
-    if not _kernels.match_entries(model.indptr, model.indices, twin):
-        raise InvalidParameter("The graph is not symmetric: give each edge in both directions.")
+    wrong = _kernels.match_entries(model.indptr, model.indices, twin)
+    if wrong >= 0:
+        raise InvalidParameter(
+            f"The graph is not symmetric or repeats an edge (entry {wrong}, or row "
+            f"{np.searchsorted(model.indptr, wrong, side='right') - 1}): give each edge once in "
+            "each direction."
+        )
     return twin
 
 

@@ -1,0 +1,159 @@
+"""Compiled belief propagation on any graph.
+
+``message[e]`` for the entry e = (i, j) of row i is the log-message that i *receives* from j.
+"""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from coterie.inference._kernels import pair_cost
+from coterie.inference._message_kernels import join_all, same_cost, send
+
+
+@njit(cache=True, nogil=True)
+def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, K), belief (K,)
+    """Log-belief of node `i`, and without each of its messages (prefix and suffix, no division)."""
+    n_labels = unary.shape[1]
+    for k in range(n_labels):
+        belief[k] = -unary[i, k]
+    for e in range(indptr[i], indptr[i + 1]):
+        for k in range(n_labels):
+            cavity[e, k] = belief[k]
+            belief[k] += message[e, k]
+    for k in range(n_labels):
+        running = 0.0
+        for e in range(indptr[i + 1] - 1, indptr[i] - 1, -1):
+            cavity[e, k] += running
+            running += message[e, k]
+
+
+@njit(cache=True, nogil=True)
+def send_all(
+    i, unary, indptr, same, differ, twin, largest, damping, scratch, new, belief, cavity, message
+):  # IN; OUT scratch, new, belief (K,), cavity, message (2E, K)
+    """Send from node `i` to all its neighbours; return the largest change, −1 if contradicted."""
+    cavities(i, unary, indptr, message, cavity, belief)
+    change = 0.0
+    for e in range(indptr[i], indptr[i + 1]):
+        send(cavity[e], same, differ, e, largest, scratch, new)
+        total = join_all(new, largest)
+        if total == -np.inf:
+            return -1.0
+        target = twin[e]
+        for k in range(new.shape[0]):
+            value = new[k] - total
+            old = message[target, k]
+            if damping > 0.0 and value > -np.inf:
+                value = (1.0 - damping) * value + damping * old
+            if np.exp(value) != np.exp(old):
+                change = max(change, abs(np.exp(value) - np.exp(old)))
+            message[target, k] = value
+    return change
+
+
+@njit(cache=True, nogil=True)
+def propagate(
+    unary, indptr, same, differ, twin, order, damping, largest, max_sweeps, tol, cavity, message
+):  # IN; damping (s,); OUT cavity, message (2E, K)
+    """Sweep through `order` and back until messages settle; return sweeps, change, lost node.
+
+    On a tree in breadth-first order one sweep (back, then forth) is exact.
+    """
+    n_labels = unary.shape[1]
+    scratch = np.empty(n_labels)
+    new = np.empty(n_labels)
+    belief = np.empty(n_labels)
+    change = 0.0
+    n = order.shape[0]
+    for sweep in range(max_sweeps):
+        change = 0.0
+        for q in range(2 * n):
+            i = order[n - 1 - q] if q < n else order[q - n]
+            moved = send_all(
+                i,
+                unary,
+                indptr,
+                same,
+                differ,
+                twin,
+                largest,
+                damping[i],
+                scratch,
+                new,
+                belief,
+                cavity,
+                message,
+            )
+            if moved < 0.0:
+                return sweep + 1, change, i
+            change = max(change, moved)
+        if change <= tol:
+            return sweep + 1, change, -1
+    return max_sweeps, change, -1
+
+
+@njit(cache=True, nogil=True)
+def bethe(unary, indptr, indices, same, differ, twin, message, cavity, marginal, edge_same):
+    """Node and edge beliefs of sum-product and the Bethe estimate of log Z.
+
+    log Z = Σ_i (1 − degree_i) log Z_i + Σ_edges log Z_ij, which no scaling of messages changes.
+    Returns it and a node all of whose labels are lost (−1 if none).
+    """  # IN; OUT cavity (2E, K), marginal (s, K), edge_same (2E,)
+    s, n_labels = unary.shape
+    belief = np.empty(n_labels)
+    scratch = np.empty(n_labels)
+    new = np.empty(n_labels)
+    total = 0.0
+    for i in range(s):
+        cavities(i, unary, indptr, message, cavity, belief)
+        log_z = join_all(belief, False)
+        if log_z == -np.inf:
+            return log_z, i
+        total += (1.0 - (indptr[i + 1] - indptr[i])) * log_z
+        for k in range(n_labels):
+            marginal[i, k] = np.exp(belief[k] - log_z)
+    for i in range(s):
+        for e in range(indptr[i], indptr[i + 1]):
+            if i > indices[e]:
+                continue
+            send(cavity[twin[e]], same, differ, e, False, scratch, new)
+            for k in range(n_labels):
+                scratch[k] = cavity[e, k] + new[k]
+            log_z = join_all(scratch, False)
+            if log_z == -np.inf:
+                return log_z, i
+            total += log_z
+            together = 0.0
+            for k in range(n_labels):
+                both = cavity[e, k] + cavity[twin[e], k] - same_cost(same, e, k)
+                together += np.exp(both - log_z)
+            edge_same[e] = together
+            edge_same[twin[e]] = together
+    return total, -1
+
+
+@njit(cache=True, nogil=True)
+def decode(unary, indptr, indices, same, differ, order, message, labels):
+    """Labels from max-product messages, node by node, given the neighbours labelled so far.
+
+    Ties are then broken the same way at both ends of an edge, which independent maxima are not.
+    """  # IN; OUT labels (s,): -1 on entry
+    n_labels = unary.shape[1]
+    for i in order:
+        best = 0
+        best_value = -np.inf
+        for k in range(n_labels):
+            value = -unary[i, k]
+            for e in range(indptr[i], indptr[i + 1]):
+                y = labels[indices[e]]
+                if y >= 0:
+                    value -= pair_cost(same, differ, e, k, y)
+                else:
+                    value += message[e, k]
+            if value > best_value:
+                best_value = value
+                best = k
+        labels[i] = best

@@ -1,0 +1,147 @@
+"""Loopy belief propagation: max-product for labels, sum-product for marginals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coterie.exceptions import InvalidParameter
+from coterie.inference import _kernels, _loopy_kernels, _message_kernels
+from coterie.inference._random import RandomState
+from coterie.inference.contraction import on_contracted
+from coterie.inference.icm import icm
+from coterie.inference.model import (
+    FloatArray,
+    Inference,
+    IntArray,
+    NoFeasibleLabels,
+    PairwiseModel,
+    components,
+    entry_rows,
+    matching_entries,
+)
+
+__all__ = ["belief_propagation"]
+
+
+def belief_propagation(
+    model: PairwiseModel,
+    labels: ArrayLike | None = None,
+    *,
+    marginals: bool = True,
+    random_state: RandomState = None,
+    damping: float = 0.5,
+    max_sweeps: int = 200,
+    tol: float = 1e-8,
+) -> Inference:
+    """Pass messages in log space until they settle; exact on trees, in one sweep.
+
+    Parameters
+    ----------
+    labels : (s,), optional
+        Not a start (messages have none): returned instead of the decoded labels if lower in energy.
+    marginals : bool
+        Also run sum-product, for marginals, `edge_same` and the Bethe estimate of log Z.
+    damping : float in [0, 1)
+        Share of the old log-message kept, on components with cycles only.
+    max_sweeps, tol : int, float
+        Stop when no message (as a probability) changed by more than `tol`.
+
+    Returns
+    -------
+    Inference
+        ``converged`` only if every run did. Labels that break a hard edge are repaired by `icm`
+        (``report["repaired"]``).
+
+    Raises
+    ------
+    NoFeasibleLabels
+        If messages contradict each other, which proves that nothing is feasible, or if the repair
+        finds it so.
+    """
+    if not 0.0 <= damping < 1.0:
+        raise InvalidParameter(f"damping must lie in [0, 1), got {damping}.")
+    start = None if labels is None else np.asarray(labels, dtype=np.int64)
+
+    def run(small: PairwiseModel, y: IntArray | None) -> Inference:
+        found = _Messages(small, damping, max_sweeps, tol).infer(marginals, random_state)
+        if y is None or not _kernels.total_energy(*small, y) < found.energy:
+            return found
+        return found._replace(labels=y, energy=float(_kernels.total_energy(*small, y)))
+
+    return on_contracted(model, start, run)
+
+
+class _Messages:
+    """One model's graph in breadth-first order, ready to pass messages."""
+
+    def __init__(self, model: PairwiseModel, damping: float, max_sweeps: int, tol: float) -> None:
+        self.model = model
+        self.twin = matching_entries(model)
+        count, self.component = components(model)
+        sizes = np.bincount(self.component, minlength=count)
+        entries = np.bincount(self.component[entry_rows(model)], minlength=count)
+        loopy = entries > 2 * (sizes - 1)
+        self.damping = np.where(loopy[self.component], damping, 0.0)
+        self.order, *unused = (np.empty(model.n_nodes, dtype=np.int64) for _ in range(4))
+        every: NDArray[np.bool_] = np.ones(model.n_nodes, dtype=np.bool_)
+        _message_kernels.forest_order(model.indptr, model.indices, every, self.order, *unused)
+        self.max_sweeps, self.tol = max_sweeps, tol
+
+    def infer(self, marginals: bool, random_state: RandomState) -> Inference:
+        """Max-product, then sum-product if asked for."""
+        model = self.model
+        message, sweeps, converged = self._propagate(largest=True)
+        y = np.full(model.n_nodes, -1, dtype=np.int64)
+        _loopy_kernels.decode(*model, self.order, message, y)
+        value = float(_kernels.total_energy(*model, y))
+        repaired = not np.isfinite(value)
+        if repaired:
+            found = icm(model, random_state=random_state)
+            y, value = found.labels, found.energy
+        report: dict[str, Any] = {"repaired": repaired, "max_product_sweeps": sweeps}
+        result = Inference(y, None, value, None, sweeps, converged, report)
+        if not marginals:
+            return result
+        message, more, settled = self._propagate(largest=False)
+        cavity = np.empty_like(message)
+        q = np.empty_like(model.unary)
+        edge_same = np.empty(model.indices.shape[0])
+        log_z, lost = _loopy_kernels.bethe(*model, self.twin, message, cavity, q, edge_same)
+        self._check(lost)
+        report |= {"sum_product_sweeps": more, "log_partition": "Bethe estimate"}
+        return result._replace(
+            marginals=q,
+            log_partition=float(log_z),
+            sweeps=max(sweeps, more),
+            converged=converged and settled,
+            edge_same=edge_same,
+        )
+
+    def _propagate(self, *, largest: bool) -> tuple[FloatArray, int, bool]:
+        model = self.model
+        shape = (model.indices.shape[0], model.n_labels)
+        message = np.full(shape, 0.0 if largest else -np.log(model.n_labels))
+        sweeps, change, lost = _loopy_kernels.propagate(
+            model.unary,
+            model.indptr,
+            model.same,
+            model.differ,
+            self.twin,
+            self.order,
+            self.damping,
+            largest,
+            self.max_sweeps,
+            self.tol,
+            np.empty(shape),
+            message,
+        )
+        self._check(lost)
+        return message, sweeps, bool(change <= self.tol)
+
+    def _check(self, lost: int) -> None:
+        if lost >= 0:
+            nodes = np.flatnonzero(self.component == self.component[lost])
+            raise NoFeasibleLabels(nodes, self.model.n_labels)
