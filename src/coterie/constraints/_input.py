@@ -59,8 +59,9 @@ def check_pairs(name: str, pairs: ArrayLike | None, n_samples: int) -> IntArray:
         )
     if given.dtype.kind not in "iu":
         raise _not_integers(name, given)
-    bad = np.flatnonzero(((given < 0) | (given >= n_samples)).any(axis=1))
-    if bad.size:
+    outside = (given < 0) | (given >= n_samples)
+    if outside.any():
+        bad = np.flatnonzero(outside.any(axis=1))
         first, row = bad[0], given[bad[0]]
         culprit = next(int(v) for v in row if not 0 <= v < n_samples)
         why = "is negative" if culprit < 0 else f"is out of range for n_samples={n_samples}"
@@ -185,7 +186,8 @@ def _without_self_links(given: PairArrays) -> PairArrays:
 
 def sort_pairs(given: PairArrays) -> PairArrays:
     """Order each pair i < j and all pairs by (i, j, kind, weight, certainty)."""
-    low, high = given.pairs.min(axis=1, initial=2**62), given.pairs.max(axis=1, initial=-1)
+    i, j = given.pairs[:, 0], given.pairs[:, 1]
+    low, high = np.minimum(i, j), np.maximum(i, j)
     pairs = np.column_stack([low, high])
     # One fast sort by (i, j); only pairs given more than once need the other keys.
     order = np.argsort(low * (high.max(initial=0) + 1) + high)
@@ -199,7 +201,8 @@ def sort_pairs(given: PairArrays) -> PairArrays:
 
 def _repeated(pairs: IntArray) -> BoolArray:
     """Which of the sorted pairs equal a neighbour."""
-    same = (pairs[1:] == pairs[:-1]).all(axis=1)
+    i, j = pairs[:, 0], pairs[:, 1]
+    same = (i[1:] == i[:-1]) & (j[1:] == j[:-1])
     repeated = np.zeros(pairs.shape[0], dtype=bool)
     repeated[1:] |= same
     repeated[:-1] |= same

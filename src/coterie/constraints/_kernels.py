@@ -61,11 +61,14 @@ def unique_edges(
     """Distinct node pairs a < b joined by a used pair: edges (E, 2) sorted, pair_edge (m,).
 
     `pair_edge` is −1 for a pair that is unused or lies inside one node. Two stable counting sorts
-    (by b, then by a) instead of a comparison sort: linear in pairs and nodes.
+    (by b, then by a) instead of a comparison sort: linear in pairs and nodes. Where nothing was
+    contracted the pairs are in order already, and nothing is moved.
     """
     m = pairs.shape[0]
     pair_edge = np.full(m, -1)
     ends = np.empty((m, 2), np.int64)
+    in_order = True
+    last_a, last_b = -1, -1
     start_a = np.zeros(n_nodes + 1, np.int64)
     start_b = np.zeros(n_nodes + 1, np.int64)
     for p in range(m):
@@ -74,23 +77,34 @@ def unique_edges(
         ends[p, 0] = min(a, b)
         ends[p, 1] = max(a, b)
         if use[p] and a != b:
-            start_a[ends[p, 0] + 1] += 1
-            start_b[ends[p, 1] + 1] += 1
+            a, b = ends[p, 0], ends[p, 1]
+            start_a[a + 1] += 1
+            start_b[b + 1] += 1
+            in_order &= last_a < a or (last_a == a and last_b <= b)
+            last_a, last_b = a, b
     for v in range(n_nodes):
         start_a[v + 1] += start_a[v]
         start_b[v + 1] += start_b[v]
     used = start_a[n_nodes]
     by_b = np.empty(used, np.int64)
+    fill = 0
     for p in range(m):
         if use[p] and ends[p, 0] != ends[p, 1]:
-            b = ends[p, 1]
-            by_b[start_b[b]] = p
-            start_b[b] += 1
+            if in_order:
+                by_b[fill] = p
+                fill += 1
+            else:
+                b = ends[p, 1]
+                by_b[start_b[b]] = p
+                start_b[b] += 1
     order = np.empty(used, np.int64)
-    for t in range(used):
-        a = ends[by_b[t], 0]
-        order[start_a[a]] = by_b[t]
-        start_a[a] += 1
+    if in_order:
+        order[:] = by_b
+    else:
+        for t in range(used):
+            a = ends[by_b[t], 0]
+            order[start_a[a]] = by_b[t]
+            start_a[a] += 1
     # `by_b` has done its work: its first entries now hold the first pair of each distinct edge.
     n_edges = 0
     for t in range(used):

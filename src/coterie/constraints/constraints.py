@@ -384,7 +384,7 @@ class Constraints:
     def _refuse_hard_of_both_kinds(self) -> None:
         hard = np.flatnonzero(self.is_hard)
         pairs, kind = self.pairs[hard], self.kind[hard]
-        clash = (pairs[1:] == pairs[:-1]).all(axis=1) & (kind[1:] != kind[:-1])
+        clash = (kind[1:] != kind[:-1]) & (pairs[1:] == pairs[:-1]).all(axis=1)
         if clash.any():
             at = np.flatnonzero(clash)[0]
             i, j = pairs[at].tolist()

@@ -12,6 +12,8 @@ from coterie.constraints._types import BoolArray, FloatArray, IntArray
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 
+TRIES = 100  # for disjoint pairs of both kinds, where a choice of must-links can leave too few rows
+
 
 def sample_pairs(
     labels: ArrayLike,
@@ -211,22 +213,29 @@ def _disjoint(
     candidates = even[codes[even] == codes[even + 1]]
     if n_must > candidates.size:
         raise _too_few(n_must, "must-link ", candidates.size)
-    left = rng.choice(candidates, size=n_must, replace=False)
-    must = np.column_stack([left, left + 1])
-    free = np.setdiff1d(np.arange(codes.size), must.ravel(), assume_unique=True)
-    return np.concatenate([must, _disjoint_cannot(codes, free, n_pairs - n_must, rng)])
+    for _ in range(TRIES):
+        left = rng.choice(candidates, size=n_must, replace=False)
+        must = np.column_stack([left, left + 1])
+        free = np.setdiff1d(np.arange(codes.size), must.ravel(), assume_unique=True)
+        cannot = _disjoint_cannot(codes, free, n_pairs - n_must, rng)
+        if cannot is not None:
+            return np.concatenate([must, cannot])
+    raise InvalidParameter(
+        f"no {n_must} must-links and {n_pairs - n_must} cannot-links that share no row were found "
+        f"in {TRIES} random tries; ask for fewer or set overlap=True"
+    )
 
 
 def _disjoint_cannot(
     codes: IntArray, free: IntArray, count: int, rng: np.random.Generator
-) -> IntArray:
-    """Disjoint pairs of different classes among `free`.
+) -> IntArray | None:
+    """Disjoint pairs of different classes among `free`; None if there are too few.
 
     With 2·count rows sorted by class and no class above `count`, rows t and t + count differ.
     """
     free = free[_rank_in_class(codes[free]) < count]
     if 2 * count > free.size:
-        raise _too_few(count, "cannot-link ", None)
+        return None
     taken = np.sort(rng.choice(free, size=2 * count, replace=False))
     return np.column_stack([taken[:count], taken[count:]])
 
@@ -236,11 +245,10 @@ def _rank_in_class(codes: IntArray) -> IntArray:
     return np.arange(codes.size) - np.searchsorted(codes, codes, side="left")
 
 
-def _too_few(count: int, word: str, offered: int | None) -> InvalidParameter:
-    most = "fewer" if offered is None else f"only {offered}"
+def _too_few(count: int, word: str, offered: int) -> InvalidParameter:
     return InvalidParameter(
-        f"{count} {word}pairs that share no row were asked for but the rows offer {most}; ask for "
-        "fewer or set overlap=True"
+        f"{count} {word}pairs that share no row were asked for but the rows offer only {offered}; "
+        "ask for fewer or set overlap=True"
     )
 
 
