@@ -24,7 +24,7 @@ def test_coterie(case, check):
 
 
 @parametrize_with_checks(
-    [case.estimator for case in CASES],
+    [case.estimator for case in CASES if case.scikit_learn],
     expected_failed_checks=lambda estimator: FAILURES[id(estimator)],
 )
 def test_scikit_learn(estimator, check):

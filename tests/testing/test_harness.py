@@ -65,9 +65,21 @@ def test_all_checks_at_once_pass_the_honest_and_stop_at_the_broken():
         check_constrained_clusterer(toys.IgnoresConstraints())
 
 
+def test_row_weights_that_are_ignored_are_caught():
+    check = CHECK["check_sample_weight_is_repetition"]
+    check(toys.Weighted(), promises(toys.Weighted()))
+    with pytest.raises(AssertionError, match="repeating the row"):
+        check(toys.IgnoresRowWeights(), promises(toys.IgnoresRowWeights()))
+
+
 def test_promises_choose_the_checks():
     every = Capabilities(
-        sparse=True, predicts=True, transforms=True, objective="falls", sample_weight=True
+        sparse=True,
+        predicts=True,
+        transforms=True,
+        objective="falls",
+        sample_weight=True,
+        starts=True,
     )
     left_out = {check.name for check in CHECKS} - {check.name for check in checks_for(every)}
     assert left_out == {"check_hard_pairs_are_refused"}

@@ -15,8 +15,9 @@ from coterie.constraints import Constraints
 class Toy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
     """Pairwise-constrained K-Means in plain Python: slow, short, and keeps every promise."""
 
-    def __init__(self, n_clusters=2, n_init=6, random_state=None):
+    def __init__(self, n_clusters=2, n_init=6, random_state=None, init=None):
         self.n_clusters = n_clusters
+        self.init = init
         self.n_init = n_init
         self.random_state = random_state
 
@@ -239,3 +240,27 @@ class PredictsFromPrivateState(Toy):
 
     def predict(self, X):
         return _squares(self._check_new_rows(X), self._private_centers).argmin(axis=1)
+
+
+class Weighted(Toy):
+    """Plain K-Means from given centres, for row weights."""
+
+    def fit(self, X, y=None, *, constraints=None, sample_weight=None):
+        X, pairs, _ = self._check_fit_input(X, constraints)
+        weights = np.ones(len(X)) if sample_weight is None else self._weights(sample_weight)
+        centers = np.asarray(self.init, dtype=float)
+        for _ in range(50):
+            labels = _squares(X, centers).argmin(axis=1)
+            rows = np.eye(len(centers))[labels] * weights[:, None]
+            mass = rows.sum(axis=0)[:, None]
+            centers = np.where(mass > 0, rows.T @ X / np.maximum(mass, 1e-300), centers)
+        self._publish(labels, centers, [0.0], pairs, pairs.cost())
+        return self
+
+    def _weights(self, sample_weight):
+        return np.asarray(sample_weight)
+
+
+class IgnoresRowWeights(Weighted):
+    def _weights(self, sample_weight):
+        return np.ones(len(sample_weight))

@@ -52,6 +52,8 @@ class Capabilities:
     """Multiplying every row by a constant changes nothing (not so for absolute thresholds)."""
     sample_weight: bool = False
     """`fit` takes `sample_weight`."""
+    starts: bool = False
+    """`init` takes centres (k, d) to start from: a fit with no random draw in it."""
     one_row: bool = True
     """A single row is a cluster."""
     prepare: Callable[[NDArray[np.float64]], Any] = _as_is
@@ -67,6 +69,7 @@ class Capabilities:
             "sparse": bool(get_tags(estimator).input_tags.sparse),
             "predicts": hasattr(estimator, "predict"),
             "transforms": hasattr(estimator, "transform"),
+            "starts": "init" in params,
             "sample_weight": has_fit_parameter(estimator, "sample_weight"),
         }
         return cls(**{**declared, **promises})

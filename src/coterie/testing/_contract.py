@@ -161,6 +161,24 @@ def check_sample_weight_of_one(estimator: Any, can: Capabilities) -> None:
     require_same_labels(plain, weighted.labels_, "weights of one must change nothing")
 
 
+@needs("sample_weight", "starts")
+def check_sample_weight_is_repetition(estimator: Any, can: Capabilities) -> None:
+    """From the same centres, a row of weight w is that row given w times, and 0 is not given.
+
+    scikit-learn's check of this draws a random start, which weights rightly change.
+    """
+    for seed in range(5):
+        X = can.prepare(noisy(seed).X)
+        weights = np.random.default_rng(seed).integers(0, 4, len(X))
+        repeated = np.repeat(np.arange(len(X)), weights)
+        start = X[weights > 0][:3].copy()
+        weighted = can.fresh(estimator, k=3, init=start).fit(X, sample_weight=weights.astype(float))
+        given = can.fit(estimator, X[repeated], k=3, init=start)
+        require_same_labels(
+            weighted.labels_[repeated], given.labels_, "a weight must equal repeating the row"
+        )
+
+
 def _usable(constraints: Constraints, can: Capabilities) -> Constraints:
     """Contradictory pairs, or none for an estimator that would have to keep them all."""
     return constraints if can.soft else Constraints(constraints.n_samples)
@@ -189,4 +207,5 @@ CHECKS = (
     check_refit_forgets,
     check_failed_fit_leaves_the_model,
     check_sample_weight_of_one,
+    check_sample_weight_is_repetition,
 )
