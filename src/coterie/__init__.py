@@ -24,6 +24,7 @@ _HOMES = {
     "ConstrainedKMeans": "coterie.cluster",
     "HMRFKMeans": "coterie.cluster",
     "MPCKMeans": "coterie.cluster",
+    "LCVQE": "coterie.cluster",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }

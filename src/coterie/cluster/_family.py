@@ -44,6 +44,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     """
 
     _select = "farthest"  # which neighbourhoods become centres where there are more than K
+    _problem_type: type[Problem] = Problem
 
     # -- what a subclass says ------------------------------------------------------------------
     @abstractmethod
@@ -57,6 +58,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     def _auto_weight(self, problem: Problem, start: Start) -> float:
         """`w="auto"`: 1 where the penalty is a distance, which carries the scale of the data."""
         return 1.0
+
+    def _read_pairs(self, constraints: Constraints) -> Constraints:
+        """The pairs as the estimator understands them; refuses those that it cannot."""
+        return constraints.as_hard() if self.w == np.inf else constraints
 
     # -- fit -----------------------------------------------------------------------------------
     def fit(
@@ -78,9 +83,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
-        if self.w == np.inf:
-            constraints = constraints.as_hard()
-        self._solve(X, constraints, weights, k)
+        self._solve(X, self._read_pairs(constraints), weights, k)
         return self
 
     def _solve(
@@ -93,7 +96,8 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     ) -> None:
         """Run every start and publish the best; `groups` (n,) are neighbourhoods known already."""
         distortion = self._distortion().bind(X)
-        problem = Problem(X, constraints, weights, distortion, self._settings(k, distortion))
+        settings = self._settings(k, distortion)
+        problem = self._problem_type(X, constraints, weights, distortion, settings)
         rng = check_random_state(self.random_state)
         best: Result | None = None
         w = 0.0
