@@ -137,3 +137,9 @@ def test_conflicts_in_words():
     with pytest.raises(IndexError):
         conflicts[1]
     assert repr(c.only("must").conflicts()) == "no conflicts"
+
+
+def test_twin_agrees_on_a_known_case():
+    c = Constraints(4, [(0, 1), (1, 2)], [(0, 2)])
+    assert not naive.consistent(c)
+    assert naive.consistent(naive.without(c, 0))

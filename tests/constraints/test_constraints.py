@@ -94,9 +94,10 @@ def test_certainty_below_half_is_the_other_kind():
 
 
 def test_certainty_of_half_says_nothing():
-    with pytest.warns(CoterieWarning, match=r"1 pair\(s\).*\(0, 1\)"):
+    with pytest.warns(CoterieWarning, match=r"1 pair\(s\).*\(0, 1\)") as caught:
         c = Constraints(4, [(0, 1), (1, 2)], must_certainty=[0.5, 0.7])
     assert c.pairs.tolist() == [[1, 2]]
+    assert caught[0].filename == __file__
 
 
 def test_self_links():

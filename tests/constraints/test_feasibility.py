@@ -114,6 +114,10 @@ CHROMATIC = {
     "complete": (nx.complete_graph(30), 30),
     "Turan": (nx.turan_graph(40, 6), 6),
     "icosahedron": (nx.icosahedral_graph(), 4),
+    "many parts, one hard": (
+        nx.disjoint_union_all([*[nx.mycielski_graph(3)] * 40, nx.mycielski_graph(4)]),
+        4,
+    ),
     "two parts, one hard": (nx.disjoint_union(nx.cycle_graph(9), nx.mycielski_graph(4)), 4),
 }
 

@@ -157,7 +157,7 @@ def _flip_doubtful(given: PairArrays) -> PairArrays:
             f"{int(says_nothing.sum())} pair(s) with certainty 0.5 say nothing and were dropped "
             f"(the first is {tuple(first)})",
             CoterieWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
         given = take(given, ~says_nothing)
     doubtful = given.certainty < 0.5
@@ -188,22 +188,21 @@ def sort_pairs(given: PairArrays) -> PairArrays:
     """Order each pair i < j and all pairs by (i, j, kind, weight, certainty)."""
     i, j = given.pairs[:, 0], given.pairs[:, 1]
     low, high = np.minimum(i, j), np.maximum(i, j)
-    pairs = np.column_stack([low, high])
     # One fast sort by (i, j); only pairs given more than once need the other keys.
-    order = np.argsort(low * (high.max(initial=0) + 1) + high)
-    repeated = _repeated(pairs[order])
+    position = low * (high.max(initial=0) + 1) + high
+    order = np.argsort(position)
+    repeated = _repeated(position[order])
     if repeated.any():
         tied = order[repeated]
         keys = (given.certainty, given.weight, given.kind, high, low)
         order[repeated] = tied[np.lexsort([key[tied] for key in keys])]
-    return take(given._replace(pairs=pairs), order)
+    return take(given._replace(pairs=np.column_stack([low, high])), order)
 
 
-def _repeated(pairs: IntArray) -> BoolArray:
-    """Which of the sorted pairs equal a neighbour."""
-    i, j = pairs[:, 0], pairs[:, 1]
-    same = (i[1:] == i[:-1]) & (j[1:] == j[:-1])
-    repeated = np.zeros(pairs.shape[0], dtype=bool)
+def _repeated(ordered: IntArray) -> BoolArray:
+    """Which of the sorted numbers equal a neighbour."""
+    same = ordered[1:] == ordered[:-1]
+    repeated = np.zeros(ordered.size, dtype=bool)
     repeated[1:] |= same
     repeated[:-1] |= same
     return repeated
