@@ -25,6 +25,7 @@ _HOMES = {
     "HMRFKMeans": "coterie.cluster",
     "MPCKMeans": "coterie.cluster",
     "LCVQE": "coterie.cluster",
+    "RCA": "coterie.transform",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }

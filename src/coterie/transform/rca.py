@@ -1,0 +1,218 @@
+"""RCA: relevant component analysis (Shental et al. 2002; seed 004, 2.10)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.constraints import Constraints
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.validation import check_constraints, check_count, check_real, check_rows
+
+__all__ = ["RCA"]
+
+Array = NDArray[Any]
+_EPS = 1e-10  # share of the largest variance below which a direction is taken to have none
+
+
+class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Rescale the rows so that rows known to belong together vary alike in every direction.
+
+    Rows joined by must-links form chunklets. The covariance within chunklets,
+
+    .. math:: C = \frac1N \sum_j \sum_{x \in E_j} (x - m_j)(x - m_j)^\top,
+
+    says which directions differ between rows that belong together and so do not matter; the
+    metric is its inverse (2.10, which prints C itself). Rows are mapped by W with
+    :math:`W^\top W = C^{-1}`, directions that matter most first: Euclidean distances afterwards
+    are Mahalanobis distances before. Cannot-links are not used, as in the paper, except that a
+    chunklet with a cannot-link inside is left out, with a warning: some answer in it is wrong.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Keep only so many directions, those along which rows of one chunklet vary least in
+        proportion to all rows (Fisher's criterion). None keeps every direction in which the rows
+        vary at all.
+    shrinkage : "auto" or float, default="auto"
+        Share of the covariance of all rows that is mixed into C. "auto" is 0 where C can be
+        inverted; where it cannot, as chunklets have fewer degrees of freedom f (rows less
+        chunklets) than there are directions d, it is d / (d + f). With no must-links at all that
+        is 1, and RCA whitens the rows.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        W.
+    metric_ : ndarray of shape (n_features, n_features)
+        :math:`W^\top W`.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows, subtracted by `transform`.
+    chunklets_ : ndarray of shape (n_samples,)
+        Chunklet of each row, -1 for none.
+    shrinkage_ : float
+        The share that was used.
+
+    Examples
+    --------
+    The second column is noise, as the must-links show:
+
+    >>> import numpy as np
+    >>> from coterie import RCA, Constraints
+    >>> X = np.array([[0.0, 0], [0.1, 9], [5, 1], [5.1, 8], [0, 5], [5, 4]])
+    >>> known = Constraints(6, must_link=[(0, 1), (2, 3), (0, 4), (3, 5)])
+    >>> metric = RCA().fit(X, constraints=known).metric_
+    >>> bool(metric[0, 0] > 100 * metric[1, 1])
+    True
+    """
+
+    def __init__(self, n_components: int | None = None, *, shrinkage: Any = "auto") -> None:
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> RCA:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, optional
+            Its must-links, hard and soft alike, make the chunklets.
+        """
+        X = check_rows(self, X, reset=True, sparse=False)
+        known = check_constraints(constraints, X.shape[0])
+        self._check_parameters(X.shape[1])
+        if X.shape[0] < 2:
+            raise InvalidData("n_samples=1: a covariance needs at least 2 rows.")
+        chunklets = find_chunklets(known)
+        mean = X.mean(axis=0, dtype=np.float64)
+        scatter = _covariances(X, mean, chunklets)
+        shrinkage = self._shrinkage(scatter)
+        W = _relevant_directions(scatter, shrinkage, self.n_components)
+        self.components_ = W.astype(X.dtype)
+        self.mean_ = mean.astype(X.dtype)
+        self.chunklets_ = chunklets
+        self.shrinkage_ = shrinkage
+        self._n_features_out = len(W)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Map rows to (n_samples, n_components)."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False, sparse=False)
+        return (X - self.mean_) @ self.components_.T
+
+    @property
+    def metric_(self) -> Array:
+        """The Mahalanobis metric (d, d): W'W."""
+        return self.components_.T @ self.components_
+
+    def _check_parameters(self, d: int) -> None:
+        if self.shrinkage != "auto" and check_real("shrinkage", self.shrinkage) > 1:
+            raise InvalidParameter(f"shrinkage={self.shrinkage!r} must lie between 0 and 1.")
+        if self.n_components is not None and check_count("n_components", self.n_components) > d:
+            raise InvalidParameter(f"n_components={self.n_components} but X has {d} column(s).")
+
+    def _shrinkage(self, scatter: Scatter) -> float:
+        whitened = scatter.within_whitened()
+        rank = int((np.linalg.eigvalsh(whitened) > _EPS).sum())
+        if self.shrinkage != "auto" and (self.shrinkage > 0 or rank == len(whitened)):
+            return float(self.shrinkage)
+        if rank == len(whitened):
+            return 0.0
+        if self.shrinkage != "auto":
+            raise InvalidData(
+                f"rows of one chunklet vary in {rank} of {len(whitened)} directions only, so their "
+                "covariance has no inverse; give more must-links or set shrinkage above 0."
+            )
+        return len(whitened) / (len(whitened) + scatter.freedom)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def find_chunklets(constraints: Constraints) -> NDArray[np.int64]:
+    """Chunklet (n,) of each row: components of the must-links, -1 for rows in none.
+
+    A component that holds a cannot-link is left out with a warning.
+    """
+    closure = constraints.closure(hard_only=False)
+    torn = np.unique(closure.component[constraints.pairs[closure.clashing, 0]])
+    good = closure.sizes > 1
+    good[torn] = False
+    if torn.size:
+        warnings.warn(
+            f"{torn.size} chunklet(s) of {closure.sizes[torn].sum()} rows hold a cannot-link and "
+            "are left out: constraints.conflicts() shows which pairs disagree.",
+            CoterieWarning,
+            stacklevel=3,
+        )
+    number = np.where(good, np.cumsum(good) - 1, -1)
+    return np.asarray(number[closure.component], dtype=np.int64)
+
+
+class Scatter(NamedTuple):
+    """Covariances of all rows and within chunklets, columns scaled to unit variance."""
+
+    total: Array  # (d, d)
+    within: Array  # (d, d)
+    scale: Array  # (d,) what the columns were divided by
+    freedom: int  # rows in chunklets less chunklets
+
+    def whitener(self) -> Array:
+        """T (d, r): T' total T = I on the r directions in which the rows vary."""
+        values, vectors = np.linalg.eigh(self.total)
+        varies = values > _EPS * max(values[-1], np.finfo(float).tiny)
+        return vectors[:, varies] / np.sqrt(values[varies])
+
+    def within_whitened(self) -> Array:
+        """The covariance within chunklets (r, r) where that of all rows is I."""
+        T = self.whitener()
+        return T.T @ self.within @ T
+
+
+def _covariances(X: Array, mean: Array, chunklets: Array) -> Scatter:
+    """Both covariances by 1 / (number of rows); columns are scaled first, to keep their digits."""
+    Z = X - mean  # float64
+    scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(Z))
+    scale[scale == 0] = 1.0
+    Z /= scale
+    total = Z.T @ Z / len(Z)
+    rows = np.flatnonzero(chunklets >= 0)
+    members, count = chunklets[rows], int(chunklets.max(initial=-1)) + 1
+    if not rows.size:
+        return Scatter(total, np.zeros_like(total), scale, 0)
+    order = np.argsort(members, kind="stable")
+    inside = Z[rows[order]]
+    sizes = np.bincount(members, minlength=count)
+    sums = np.add.reduceat(inside, np.cumsum(sizes) - sizes, axis=0)
+    inside -= np.repeat(sums / sizes[:, None], sizes, axis=0)
+    return Scatter(total, inside.T @ inside / rows.size, scale, rows.size - count)
+
+
+def _relevant_directions(scatter: Scatter, shrinkage: float, n_components: int | None) -> Array:
+    """W (c, d), W C W' = I with C shrunk, along the directions of least C relative to all rows.
+
+    In the whitened space of all rows C's eigenvectors are the generalised eigenvectors of
+    (C, total), its smallest eigenvalues Fisher's best directions.
+    """
+    T = scatter.whitener()
+    if not T.shape[1]:
+        raise InvalidData("all rows are equal: there is no direction to scale.")
+    if n_components is not None and n_components > T.shape[1]:
+        raise InvalidParameter(
+            f"n_components={n_components} but the rows vary in {T.shape[1]} direction(s) only."
+        )
+    whitened = (1 - shrinkage) * (T.T @ scatter.within @ T) + shrinkage * np.eye(T.shape[1])
+    values, vectors = np.linalg.eigh(whitened)
+    W = ((T @ vectors) / np.sqrt(values)).T[:n_components]
+    largest = np.take_along_axis(W, np.abs(W).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(W * np.sign(largest) / scatter.scale)  # the sign is free: fix it

@@ -1,0 +1,158 @@
+"""RCA against its definition, metric-learn, and what a transformer must do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from coterie import RCA, Constraints, PCKMeans
+from coterie.exceptions import CoterieWarning, InvalidConstraints, InvalidData, InvalidParameter
+
+
+@parametrize_with_checks([RCA(), RCA(n_components=1)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def wine():
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    chunks = np.where(rng.random(len(X)) < 0.5, 3 * y + rng.integers(0, 3, len(X)), -1)
+    return X, y, chunks
+
+
+def within(X, chunks):
+    """(2.10) as a loop; chunklets of one row add nothing but are not chunklets."""
+    total, n = np.zeros((X.shape[1], X.shape[1])), 0
+    for c in np.unique(chunks[chunks >= 0]):
+        rows = X[chunks == c]
+        if len(rows) > 1:
+            gap = rows - rows.mean(axis=0)
+            total, n = total + gap.T @ gap, n + len(rows)
+    return total / n
+
+
+def test_metric_is_the_inverse_of_2_10(wine):
+    X, _, chunks = wine
+    model = RCA().fit(X, constraints=Constraints.from_groups(chunks))
+    assert model.shrinkage_ == 0.0
+    C = within(X, chunks)
+    np.testing.assert_allclose(model.metric_ @ C, np.eye(13), atol=1e-6)
+    W = model.components_
+    np.testing.assert_allclose(W @ C @ W.T, np.eye(13), atol=1e-7)
+
+
+@pytest.mark.parametrize("n_components", [None, 1, 4])
+def test_equals_metric_learn(wine, n_components, monkeypatch):
+    theirs = pytest.importorskip("metric_learn")
+    # Its input checks call scikit-learn with an argument that 1.8 has dropped.
+    monkeypatch.setattr(theirs.RCA, "_prepare_inputs", lambda self, X, y, **options: (X, y))
+    X, _, chunks = wine
+    X, chunks = X[chunks >= 0], chunks[chunks >= 0]  # it reads the rows in chunklets only
+    ours = RCA(n_components).fit(X, constraints=Constraints.from_groups(chunks))
+    L = theirs.RCA(n_components=n_components).fit(X, chunks).components_.real
+    scale = np.trace(L.T @ L) / np.trace(ours.metric_)
+    np.testing.assert_allclose(L.T @ L, scale * ours.metric_, rtol=1e-4, atol=1e-6 * scale)
+    assert scale == pytest.approx(1.0, rel=1e-4)
+
+
+def test_n_components_keeps_the_first_directions(wine):
+    X, _, chunks = wine
+    known = Constraints.from_groups(chunks)
+    full, part = (RCA(c).fit(X, constraints=known) for c in (None, 3))
+    np.testing.assert_allclose(part.transform(X), full.transform(X)[:, :3], rtol=1e-9)
+    spread = full.transform(X).var(axis=0)  # relative to chunklets, so it falls
+    assert (np.diff(spread) <= 1e-9).all()
+
+
+def test_units_of_the_columns_do_not_matter(wine):
+    X, _, chunks = wine
+    known = Constraints.from_groups(chunks)
+    units = 10.0 ** np.linspace(-8, 8, 13)
+    plain, scaled = (RCA().fit(rows, constraints=known) for rows in (X, X * units + 1e3 * units))
+    np.testing.assert_allclose(
+        scaled.transform(X * units + 1e3 * units), plain.transform(X), atol=1e-6
+    )
+
+
+def test_few_pairs_shrink_instead_of_failing():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 10))
+    two = Constraints(50, must_link=[(0, 1), (1, 2), (5, 6)])
+    model = RCA().fit(X, constraints=two)
+    assert model.shrinkage_ == pytest.approx(10 / (10 + 3))
+    total, C = np.cov(X, rowvar=False, bias=True), within(X, model.chunklets_)
+    mixed = model.shrinkage_ * total + (1 - model.shrinkage_) * C
+    np.testing.assert_allclose(model.metric_ @ mixed, np.eye(10), atol=1e-9)
+    with pytest.raises(InvalidData, match="3 of 10 directions"):
+        RCA(shrinkage=0).fit(X, constraints=two)
+
+
+def test_no_pairs_whiten():
+    X = np.random.default_rng(0).standard_normal((40, 3)) @ np.diag([1, 5, 9])
+    out = RCA().fit_transform(X)
+    np.testing.assert_allclose(np.cov(out, rowvar=False, bias=True), np.eye(3), atol=1e-9)
+
+
+def test_constant_columns_are_left_out():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((60, 2)), np.full(60, 3.0)])
+    model = RCA().fit(X, constraints=Constraints.from_groups(np.arange(60) // 4))
+    assert model.shrinkage_ == 0.0
+    assert model.components_.shape == (2, 3)
+    assert not model.components_[:, 2].any()
+    with pytest.raises(InvalidParameter, match="vary in 2 direction"):
+        RCA(3).fit(X)
+    with pytest.raises(InvalidData, match="all rows are equal"):
+        RCA().fit(np.ones((5, 2)))
+
+
+def test_chunklets_with_a_cannot_link_are_left_out():
+    X = np.random.default_rng(0).standard_normal((12, 2))
+    known = Constraints(12, must_link=[(0, 1), (1, 2), (4, 5), (6, 7)], cannot_link=[(0, 2)])
+    with pytest.warns(CoterieWarning, match="1 chunklet.*3 rows"):
+        model = RCA().fit(X, constraints=known)
+    assert model.chunklets_.tolist() == [-1] * 4 + [0, 0, 1, 1] + [-1] * 4
+
+
+def test_float32_stays():
+    X, _ = load_iris(return_X_y=True)
+    model = RCA().fit(X.astype(np.float32))
+    assert model.transform(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("bad", [{"n_components": 0}, {"n_components": 9}, {"shrinkage": 1.5}])
+def test_bad_parameters(bad):
+    with pytest.raises(InvalidParameter, match=next(iter(bad))):
+        RCA(**bad).fit(load_iris().data)
+
+
+def test_pipeline_without_routing():
+    X, y = load_wine(return_X_y=True)
+    known = Constraints.from_groups(np.where(np.arange(len(X)) % 3 == 0, y, -1))
+    pipe = make_pipeline(RCA(), KMeans(3, n_init=5, random_state=0))
+    pipe.fit(X, rca__constraints=known)
+    plain = KMeans(3, n_init=5, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(y, pipe[-1].labels_) > adjusted_rand_score(y, plain) + 0.4
+    both = make_pipeline(RCA(), PCKMeans(3, random_state=0))
+    both.fit(X, rca__constraints=known, pckmeans__constraints=known)
+    assert both[-1].violations_.value.size == 0
+
+
+def test_pipeline_by_metadata_routing():
+    X, y = load_wine(return_X_y=True)
+    known = Constraints.from_groups(np.where(np.arange(len(X)) % 3 == 0, y, -1))
+    by_name = make_pipeline(RCA(), KMeans(3, random_state=0)).fit(X, rca__constraints=known)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(RCA().set_fit_request(constraints=True), KMeans(3, random_state=0))
+        pipe.fit(X, constraints=known)
+        with pytest.raises(InvalidConstraints, match="subset"):
+            pipe.fit(X[:100], constraints=known)
+    np.testing.assert_array_equal(pipe[-1].labels_, by_name[-1].labels_)
