@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.constraints import _input
+from coterie.constraints import strength as _strength
 from coterie.constraints._input import CANNOT, MUST, PairArrays
 from coterie.constraints._types import BoolArray, FloatArray, IntArray, KindArray
+from coterie.constraints.strength import PLAIN_CERTAINTY
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
 
 if TYPE_CHECKING:
     from coterie.constraints.closure import Closure
     from coterie.constraints.conflicts import Conflicts
     from coterie.constraints.core import Core
-
-PLAIN_CERTAINTY = 0.95  # a pair of this certainty and weight 1 costs exactly w
 
 
 class Constraints:
@@ -104,29 +104,14 @@ class Constraints:
 
         `default_certainty` stands in for γ where none was given.
         """
-        if not 0.5 < default_certainty < 1:
-            raise InvalidParameter(
-                f"default_certainty={default_certainty!r} must lie between 0.5 and 1; "
-                "use as_hard() for pairs that must never be broken"
-            )
-        soft = ~self.is_hard
-        gamma = np.where(np.isnan(self.certainty), default_certainty, self.certainty)[soft]
-        out = np.full(self.n_pairs, np.inf)
-        # γ = 1 with weight 0 is the only soft pair of infinite log-odds: it counts zero times.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            out[soft] = np.nan_to_num(self.weight[soft] * np.log(gamma / (1.0 - gamma)), nan=0.0)
-        return out
+        return _strength.strength(self.weight, self.certainty, self.is_hard, default_certainty)
 
     def cost(self, w: float = 1.0, default_certainty: float = PLAIN_CERTAINTY) -> FloatArray:
         """What breaking each pair costs (m,): w · strength / log(.95 / .05); inf if hard.
 
         A plain pair (weight 1, no certainty) costs exactly `w` under the default certainty.
         """
-        strength = self.strength(default_certainty)
-        plain = np.log(PLAIN_CERTAINTY / (1.0 - PLAIN_CERTAINTY))
-        out = np.full(self.n_pairs, np.inf)
-        out[~self.is_hard] = w * (strength[~self.is_hard] / plain)
-        return out
+        return _strength.cost(self.strength(default_certainty), w)
 
     # -- questions -----------------------------------------------------------------------------
 
