@@ -5,9 +5,10 @@ from __future__ import annotations
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
-from coterie.inference.feasible import exact_map, feasible_start
+from coterie.inference.feasible import feasible_start
 from coterie.inference.gibbs import gibbs
 from coterie.inference.icm import IcmPlan, icm, icm_plan
+from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
 from coterie.inference.model import (
@@ -33,13 +34,13 @@ __all__ = [
     "components",
     "eliminate",
     "energy",
-    "exact_map",
     "exact_plan",
     "feasible_start",
     "gibbs",
     "icm",
     "icm_plan",
     "infer",
+    "least_energy",
     "linear_program",
     "mean_field",
     "pairwise_model",

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+_UNDERFLOW = 1e-280
+
 
 @njit(cache=True, nogil=True)
 def log_add(a, b):
@@ -33,10 +35,15 @@ def join(a, b, largest):
 @njit(cache=True, nogil=True)
 def join_all(values, largest):  # IN
     """Log-sum (or maximum) of a vector."""
-    total = -np.inf
+    top = -np.inf
     for k in range(values.shape[0]):
-        total = join(total, values[k], largest)
-    return total
+        top = max(top, values[k])
+    if largest or top == -np.inf:
+        return top
+    total = 0.0
+    for k in range(values.shape[0]):
+        total += np.exp(values[k] - top)
+    return top + np.log(total)
 
 
 @njit(cache=True, nogil=True)
@@ -54,6 +61,36 @@ def same_cost(same, e, k):  # IN
 @njit(cache=True, nogil=True)
 def others(values, largest, out):  # IN; OUT out (K,)
     """``out[k]``: the log-sum (or maximum) of all values but the k-th."""
+    if largest:
+        others_in_logs(values, True, out)
+        return
+    n = values.shape[0]
+    top = -np.inf
+    for k in range(n):
+        top = max(top, values[k])
+    if top == -np.inf:
+        out[:] = -np.inf
+        return
+    running = 0.0
+    for k in range(n):
+        out[k] = running
+        running += np.exp(values[k] - top)
+    running = 0.0
+    smallest = np.inf
+    for k in range(n - 1, -1, -1):
+        out[k] += running
+        running += np.exp(values[k] - top)
+        smallest = min(smallest, out[k])
+    if smallest < _UNDERFLOW:
+        others_in_logs(values, False, out)
+        return
+    for k in range(n):
+        out[k] = top + np.log(out[k])
+
+
+@njit(cache=True, nogil=True)
+def others_in_logs(values, largest, out):  # IN; OUT out (K,)
+    """`others` that cannot underflow: several times the work, for vectors of very uneven size."""
     n = values.shape[0]
     running = -np.inf
     for k in range(n):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
-from coterie.inference.model import FloatArray, IntArray, PairwiseModel, entry_rows
+from coterie.inference.model import FloatArray, IntArray, PairwiseModel, components, entry_rows
 
 BoolArray = NDArray[np.bool_]
 
@@ -137,3 +137,24 @@ def solve(program: Program, *, integer: bool, time_limit: float | None) -> Solut
     value = answer.mip_dual_bound if integer else answer.fun
     bound = -np.inf if value is None else program.offset + program.scale * value
     return Solution(x, float(bound), int(answer.status))
+
+
+def contested(model: PairwiseModel, cheapest: IntArray) -> IntArray:
+    """Nodes of components whose cheapest labels cost something on an edge or are forbidden."""
+    _, component = components(model)
+    rows = entry_rows(model)
+    a, b = cheapest[rows], cheapest[model.indices]
+    entry = np.arange(rows.shape[0])
+    one = 0 if model.same.shape[1] == 1 else a
+    costly = np.where(a == b, model.same[entry, one] > 0, _differ_positive(model, a, b))
+    bad = rows[costly]
+    stuck = np.flatnonzero(np.isinf(model.unary[np.arange(model.n_nodes), cheapest]))
+    touched = np.unique(component[np.concatenate((bad, stuck))])
+    return np.flatnonzero(np.isin(component, touched))
+
+
+def _differ_positive(model: PairwiseModel, a: IntArray, b: IntArray) -> BoolArray:
+    if model.differ.shape[1] == 1:
+        return np.asarray(model.differ[:, 0] > 0)
+    entry = np.arange(a.shape[0])
+    return np.asarray((model.differ[entry, a] > 0) | (model.differ[entry, b] > 0))

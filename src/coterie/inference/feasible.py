@@ -6,9 +6,12 @@ import logging
 import time
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from coterie.constraints.coloring import color_graph
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference import _feasible_kernels, _kernels
+from coterie.inference import _feasible_kernels
+from coterie.inference._improve import improve
 from coterie.inference._program import BoolArray, build_program, solve
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
@@ -21,7 +24,7 @@ from coterie.inference.model import (
     subgraph,
 )
 
-__all__ = ["NoFeasibleLabels", "exact_map", "feasible_start"]
+__all__ = ["feasible_start"]
 
 logger = logging.getLogger(__name__)
 _FIRST_LABELS = 4
@@ -38,7 +41,8 @@ def feasible_start(
     """Labels (s,) of finite and, greedily, low energy.
 
     Greedy by saturation (fewest labels left first), hard must-links contracted; components where
-    that ends without a label are tried again in other orders, then solved exactly by HiGHS.
+    that ends without a label are tried again in other orders, then exactly: a colouring of the
+    hard edges is searched for (or ruled out), and improved by HiGHS as far as time allows.
 
     Parameters
     ----------
@@ -83,36 +87,8 @@ def _feasible_start(
         nodes = np.flatnonzero(component == c)
         logger.info("greedy labelling failed on %d nodes; solving exactly", nodes.size)
         part, _ = subgraph(model, nodes)
-        labels[nodes] = _exact_labels(part, nodes, deadline, prove=False)
+        labels[nodes] = _exact_labels(part, nodes, deadline)
     return labels
-
-
-def exact_map(model: PairwiseModel, time_limit: float | None = None) -> Inference:
-    """Labels of least energy by mixed-integer programming (HiGHS), component by component.
-
-    Each component is first solved with its nodes' cheapest labels only. Pair costs are ≥ 0, so a
-    label that costs more than its node's cheapest by over E(found) − Σ_i min_k unary[i, k] is in no
-    optimum; the labels left out that pass this test are let in and the component solved again.
-
-    Raises
-    ------
-    NoFeasibleLabels, UndecidedFeasibility
-    """
-    return on_contracted(model, None, lambda small, _: _exact_map(small, time_limit))
-
-
-def _exact_map(model: PairwiseModel, time_limit: float | None) -> Inference:
-    deadline = np.inf if time_limit is None else time.monotonic() + time_limit
-    labels = np.argmin(model.unary, axis=1).astype(np.int64)
-    _, component = components(model)
-    order = np.argsort(component, kind="stable")
-    for nodes in np.split(order, np.cumsum(np.bincount(component, minlength=1))[:-1]):
-        if not _paid(model, nodes, labels):
-            continue  # cheapest labels at no pair cost: nothing is lower
-        part, _ = subgraph(model, nodes)
-        labels[nodes] = _exact_labels(part, nodes, deadline, prove=True)
-    value = float(_kernels.total_energy(*model, labels))
-    return Inference(labels, None, value, None, 0, True, {"method": "milp"})
 
 
 def _hard_entries(model: PairwiseModel) -> BoolArray:
@@ -121,40 +97,45 @@ def _hard_entries(model: PairwiseModel) -> BoolArray:
     )
 
 
-def _paid(model: PairwiseModel, nodes: IntArray, labels: IntArray) -> bool:
-    """Whether the component pays more than its cheapest unary costs."""
-    part, _ = subgraph(model, nodes)
-    value = _kernels.total_energy(*part, labels[nodes])
-    return not (np.isfinite(value) and value <= part.unary.min(axis=1).sum())
-
-
-def _exact_labels(
-    part: PairwiseModel, nodes: IntArray, deadline: float, *, prove: bool
-) -> IntArray:
-    """Least-energy labels of one component; without `prove`, any good labels of finite energy."""
+def _exact_labels(part: PairwiseModel, nodes: IntArray, deadline: float) -> IntArray:
+    """Labels of finite energy for one component, and of least energy as far as time allows."""
+    if _is_coloring(part):
+        return improve(part, _colored(part, nodes, deadline), deadline)[0]
     usable = np.isfinite(part.unary)
     if not usable.any(axis=1).all():
         raise NoFeasibleLabels(nodes, part.n_labels)
     rank = np.argsort(np.argsort(part.unary, axis=1, kind="stable"), axis=1)
     width = _FIRST_LABELS
     while True:
-        allowed = usable & (rank < width)
-        labels = _solve(part, allowed, nodes, deadline)
+        labels = _solve(part, usable & (rank < width), nodes, deadline)
         if labels is not None:
-            break
+            return labels
         if width >= part.n_labels:
             raise NoFeasibleLabels(nodes, part.n_labels)
         width *= 2
-    if not prove:
-        return labels
-    floor = part.unary.min(axis=1)
-    slack = (_kernels.total_energy(*part, labels) - floor.sum()) * (1 + 1e-9)
-    wider = usable & (part.unary - floor[:, None] <= slack)
-    if (wider & ~allowed).any():
-        better = _solve(part, wider | allowed, nodes, deadline)
-        assert better is not None
-        return better
-    return labels
+
+
+def _is_coloring(part: PairwiseModel) -> bool:
+    """Whether every label is allowed and hard edges say only that their ends differ."""
+    hard = np.isinf(part.same)
+    whole = np.array_equal(hard.any(axis=1), hard.all(axis=1))
+    return bool(whole and np.isfinite(part.unary).all() and np.isfinite(part.differ).all())
+
+
+def _colored(part: PairwiseModel, nodes: IntArray, deadline: float) -> IntArray:
+    """A colouring of the hard edges (there is no better way near the limit of what is possible).
+
+    Which colour is which label is free: the cheapest choice in sum.
+    """
+    hard = np.isinf(part.same).all(axis=1)
+    kept = np.concatenate(([0], np.cumsum(hard)))[part.indptr]
+    found = color_graph(kept, part.indices[hard], part.n_labels, deadline)
+    if found.labels is None:
+        assert found.stuck is not None
+        raise NoFeasibleLabels(nodes[found.stuck], part.n_labels)
+    prices = np.zeros((part.n_labels, part.n_labels))
+    np.add.at(prices, found.labels, part.unary)
+    return linear_sum_assignment(prices)[1].astype(np.int64)[found.labels]
 
 
 def _solve(

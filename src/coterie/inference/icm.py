@@ -119,7 +119,8 @@ def icm(
         _kernels.cheapest_labels(model.unary, y)
     else:
         y = start
-    restarted = not np.isfinite(_kernels.total_energy(*model, y))
+    # Without hard edges the first sweep leaves forbidden labels by itself.
+    restarted = plan.hard and not np.isfinite(_kernels.total_energy(*model, y))
     if restarted:
         y = feasible_start(model, np.random.default_rng(int(seed)))
     return _search(model, plan, y, seed, max_sweeps, max_chain, restarted)

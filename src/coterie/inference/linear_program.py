@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from coterie.exceptions import CoterieError
 from coterie.inference import _kernels
-from coterie.inference._program import build_program, solve
+from coterie.inference._program import build_program, contested, solve
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
@@ -17,8 +17,6 @@ from coterie.inference.model import (
     NoFeasibleLabels,
     PairwiseModel,
     check_labels,
-    components,
-    entry_rows,
     subgraph,
 )
 
@@ -69,7 +67,7 @@ def _run(
 ) -> Inference:
     rounded = np.empty(model.n_nodes, dtype=np.int64)
     _kernels.cheapest_labels(model.unary, rounded)
-    nodes = _contested(model, rounded)
+    nodes = contested(model, rounded)
     settled, _ = subgraph(model, np.setdiff1d(np.arange(model.n_nodes), nodes))
     bound, fractional = float(settled.unary.min(axis=1).sum()), 0
     if nodes.size:
@@ -97,24 +95,3 @@ def _run(
         "icm": found.report,
     }
     return found._replace(report=report)
-
-
-def _contested(model: PairwiseModel, cheapest: IntArray) -> IntArray:
-    """Nodes of components whose cheapest labels cost something on an edge or are forbidden."""
-    _, component = components(model)
-    rows = entry_rows(model)
-    a, b = cheapest[rows], cheapest[model.indices]
-    entry = np.arange(rows.shape[0])
-    one = 0 if model.same.shape[1] == 1 else a
-    costly = np.where(a == b, model.same[entry, one] > 0, _differ_positive(model, a, b))
-    bad = rows[costly]
-    stuck = np.flatnonzero(np.isinf(model.unary[np.arange(model.n_nodes), cheapest]))
-    touched = np.unique(component[np.concatenate((bad, stuck))])
-    return np.flatnonzero(np.isin(component, touched))
-
-
-def _differ_positive(model: PairwiseModel, a: IntArray, b: IntArray) -> np.ndarray:
-    if model.differ.shape[1] == 1:
-        return model.differ[:, 0] > 0
-    entry = np.arange(a.shape[0])
-    return (model.differ[entry, a] > 0) | (model.differ[entry, b] > 0)

@@ -15,6 +15,7 @@ from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import eliminate
 from coterie.inference.gibbs import gibbs
 from coterie.inference.icm import icm
+from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
 from coterie.inference.model import Inference, PairwiseModel
@@ -28,6 +29,7 @@ ENGINES: dict[str, Callable[..., Inference]] = {
     "gibbs": gibbs,
     "belief_propagation": belief_propagation,
     "exact": eliminate,
+    "least_energy": least_energy,
     "linear_program": linear_program,
     "auto": auto,
 }
