@@ -19,13 +19,22 @@ from numpy.typing import NDArray
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
-from coterie.data._kernels import nearest
+from coterie.data._kernels import label_dense, nearest
 from coterie.distortions import Distortion, SquaredEuclidean
 from coterie.distortions.learning import rayleigh
 from coterie.exceptions import InvalidData
-from coterie.inference import IcmPlan, NoFeasibleLabels, icm, icm_plan, pairwise_model
+from coterie.inference import (
+    IcmPlan,
+    NoFeasibleLabels,
+    PairwiseModel,
+    icm,
+    icm_plan,
+    infer,
+)
 
 Array = NDArray[Any]
+
+_SAMPLE = 20_000
 
 
 class Settings(NamedTuple):
@@ -85,6 +94,8 @@ class Problem:
         self.distortion = distortion
         self.settings = settings
         self.core = constraints.core()
+        # Writable copies: numba would compile every kernel again for read-only arrays.
+        self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
         self.slot = NONE.astype(np.int64)
         if self.core.rows.size:
             self.slot = np.full(self.rows.n, -1, dtype=np.int64)
@@ -122,13 +133,16 @@ class Problem:
         log_det = np.zeros(1)
         if self.settings.form is not None and isinstance(self.distortion, SquaredEuclidean):
             log_det = self.distortion.log_det(A)
-        cost = self.pair_costs(A, w)
+        bare = Geometry(A, row_term, scale, log_det, NONE, NONE, NONE, None)
+        return self.weigh_pairs(bare, w)
+
+    def weigh_pairs(self, geometry: Geometry, w: float) -> Geometry:
+        """The geometry with another weight of a plain pair."""
+        cost = self.pair_costs(geometry.A, w)
         same, differ = self.core.costs(cost)
-        plan = None
-        if self.core.n_nodes:
-            unary = np.zeros((self.core.n_nodes, self.settings.n_clusters))
-            plan = icm_plan(self._model(unary, same, differ))
-        return Geometry(A, row_term, scale, log_det, cost, same, differ, plan)
+        unary = np.zeros((self.core.n_nodes, self.settings.n_clusters))
+        plan = icm_plan(self._model(unary, same, differ))
+        return geometry._replace(pair_cost=cost, same=same, differ=differ, plan=plan)
 
     def pair_costs(self, A: Array | None, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -147,15 +161,13 @@ class Problem:
         self, centers: Array, geometry: Geometry, nodes: Array | None, seed: int
     ) -> Assignment:
         """Label every row; `nodes` are the core's labels so far, which the result never worsens."""
-        labels, unary, free, statistics = self._label_free_rows(centers, geometry)
+        labels, unary, free, statistics = self._label_free_rows(centers, geometry, nodes)
         objective = free + self.prior_cost(geometry.A)
-        if not self.core.rows.size:
-            empty = np.empty(0, dtype=np.int64)
-            return Assignment(labels, empty, statistics, objective)
+        core = self.core
+        if not core.rows.size:
+            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, objective)
         node_labels, energy = self._label_core(unary, geometry, nodes, seed)
-        core_labels = self.core.expand(node_labels).astype(labels.dtype)
-        labels[self.core.rows] = core_labels
-        self._add_rows(statistics, self.core.rows, core_labels, geometry)
+        self._relabel(statistics, labels, core.expand(node_labels).astype(labels.dtype), geometry)
         return Assignment(labels, node_labels, statistics, objective + energy)
 
     def prior_cost(self, A: Array | None) -> float:
@@ -165,74 +177,127 @@ class Problem:
         return rayleigh(A, self.settings.prior_width)[0]
 
     def _label_free_rows(
-        self, centers: Array, geometry: Geometry
+        self, centers: Array, geometry: Geometry, nodes: Array | None
     ) -> tuple[Array, Array, float, Statistics]:
+        """One pass over the rows: labels (n,), costs (r, K) of the core's rows, cost of the free
+        ones, and sums in which the core's rows count with their labels so far.
+        """
         s, rows, distortion = self.settings, self.rows, self.distortion
         labels = np.empty(rows.n, dtype=np.int32)
+        keep = nodes is not None
+        if nodes is not None:
+            labels[self.core.rows] = self.core.expand(nodes)
         unary = np.empty((self.core.rows.size, s.n_clusters))
         terms = distortion.center_terms(centers, geometry.A)
         offset = terms.offset - geometry.log_det.astype(terms.offset.dtype)
         terms = terms._replace(offset=offset)
 
+        # Dense rows under one fixed metric need no Python between the product and the sums.
+        fused = not rows.is_sparse and terms.square is None and s.form is None
+        slope = np.ascontiguousarray(terms.slope.T)
+
         def work(start: int, stop: int) -> tuple[float, Statistics]:
-            total, part = 0.0, self.no_statistics()
+            part = self.no_statistics()
+            if fused:
+                block = slice(start, stop)
+                total = label_dense(
+                    rows.X[block],
+                    rows.shift if rows.shift is not None else NONE.astype(rows.dtype),
+                    slope,
+                    terms.offset,
+                    geometry.row_scale[block],
+                    geometry.row_term[block],
+                    self.weights[block],
+                    s.factor,
+                    self.slot[block],
+                    keep,
+                    labels[block],
+                    unary,
+                    part.sums,
+                    part.counts,
+                )
+                return total, part
+            total = 0.0
             for lo, hi, chunk in rows.chunks(start, stop, extra=s.n_clusters):
                 scale = geometry.row_scale[lo:hi]
                 distances = distortion.cross(chunk, terms, scale if scale.size else None)
                 here, weights = labels[lo:hi], self.weights[lo:hi]
                 total += nearest(
-                    distances, geometry.row_term[lo:hi], weights, self.slot[lo:hi], here, unary
+                    distances,
+                    geometry.row_term[lo:hi],
+                    weights,
+                    s.factor,
+                    self.slot[lo:hi],
+                    keep,
+                    here,
+                    unary,
                 )
                 part.add(chunk, here, weights, scale, distortion)
             return total, part
 
         total, statistics = rows.map_reduce(work, lambda a, b: (a[0] + b[0], a[1] + b[1]))
-        unary *= s.factor
-        return labels, unary, s.factor * total, statistics
+        return labels, unary, total, statistics
 
-    def plain_statistics(self, centers: Array, geometry: Geometry) -> Statistics:
-        """Statistics of the plain K-Means assignment, as if there were no pairs."""
-        _, unary, _, statistics = self._label_free_rows(centers, geometry)
-        nearest_center = unary.argmin(axis=1).astype(np.int32)
-        self._add_rows(statistics, self.core.rows, nearest_center, geometry)
-        return statistics
+    def mean_distortion(self, centers: Array) -> float:
+        """Distortion of a row from the centroid of its cluster, were there no pairs: the mean
+        over a sample of the rows, each with the nearest of `centers`.
+        """
+        step = max(1, self.rows.n // _SAMPLE)
+        weights = self.weights[::step] if self.weights.size else None
+        X, centers = self.X[::step].copy(), centers + self.rows.origin
+        free = Problem(X, Constraints(X.shape[0]), weights, self.distortion, self.settings)
+        geometry = free.geometry(self.distortion.initial(self.rows.d), 0.0)
+        plain = free.assign(centers - free.rows.origin, geometry, None, 0).statistics
+        counts = np.where(plain.counts > 0, plain.counts, 1.0)
+        means = self.distortion.centroid(plain.sums, counts, geometry.A)
+        slope, offset, _ = self.distortion.center_terms(means, geometry.A)
+        rows = geometry.row_term @ (free.weights if free.weights.size else np.ones(free.rows.n))
+        total = rows + plain.counts @ offset + (plain.sums * slope).sum()
+        return float(max(total, 0.0) / free.total_weight)
 
     def no_statistics(self) -> Statistics:
         """Statistics of no rows."""
         s = self.settings
         return Statistics.zeros(s.n_clusters, self.rows.d, s.form, s.per_cluster)
 
-    def _add_rows(
-        self, statistics: Statistics, which: Array, labels: Array, geometry: Geometry
+    def _relabel(
+        self, statistics: Statistics, labels: Array, new: Array, geometry: Geometry
     ) -> None:
-        """Add the listed rows to the statistics, in pieces that stay small beside X."""
-        step = 65_536
-        for lo in range(0, which.size, step):
-            part = which[lo : lo + step]
-            weights = self.weights[part] if self.weights.size else NONE
-            scale = geometry.row_scale[part] if geometry.row_scale.size else NONE
-            statistics.add(
-                self.rows.take(part), labels[lo : lo + step], weights, scale, self.distortion
-            )
+        """Give the core's rows their new labels, moving in the sums only those that changed."""
+        old = labels[self.core.rows]
+        changed = np.flatnonzero(new != old)
+        labels[self.core.rows] = new
+        step = 65_536  # keeps the copy of the rows small beside X
+        for lo in range(0, changed.size, step):
+            part = changed[lo : lo + step]
+            which = self.core.rows[part]
+            chunk = self.rows.take(which)
+            weights = self.weights[which] if self.weights.size else np.ones(len(which))
+            scale = geometry.row_scale[which] if geometry.row_scale.size else NONE
+            statistics.add(chunk, old[part], -weights, scale, self.distortion)
+            statistics.add(chunk, new[part], weights, scale, self.distortion)
 
-    def _model(self, unary: Array, same: Array, differ: Array) -> Any:
-        return pairwise_model(unary, self.core.indptr, self.core.indices, same, differ)
+    def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
+        # The core's arrays are right by construction; checking them costs as much as a sweep.
+        return PairwiseModel(unary, self._indptr, self._indices, same, differ)
+
+    def _node_costs(self, unary: Array, geometry: Geometry) -> Array:
+        """Costs (s, K) of the nodes from those of the core's rows (r, K)."""
+        if self.core.n_nodes < self.core.rows.size:
+            unary = self.core.contract(unary)
+        if self.core.inside_cannot.size:
+            unary += self.core.unary(geometry.pair_cost)
+        return unary
 
     def _label_core(
         self, unary: Array, geometry: Geometry, nodes: Array | None, seed: int
     ) -> tuple[Array, float]:
         """Labels (s,) of the core's nodes and their energy, never above that of `nodes`."""
-        model = self._model(
-            self.core.contract(unary) + self.core.unary(geometry.pair_cost),
-            geometry.same,
-            geometry.differ,
-        )
+        model = self._model(self._node_costs(unary, geometry), geometry.same, geometry.differ)
         s = self.settings
         try:
             best = icm(model, nodes, plan=geometry.plan, random_state=seed)
             if s.inference != "icm":
-                from coterie.inference import infer
-
                 options = s.engine_options or {}
                 found = infer(model, s.inference, labels=best.labels, random_state=seed, **options)
                 polished = icm(model, found.labels, plan=geometry.plan, random_state=seed)
@@ -276,12 +341,6 @@ class Problem:
         """d_A of every row to the centre of its cluster, (n,)."""
         gaps = distances_to(self.rows, centers, self.distortion, geometry.A)
         return np.take_along_axis(gaps, labels[:, None].astype(np.int64), axis=1)[:, 0]
-
-    def loss_of(self, statistics: Statistics, centers: Array, geometry: Geometry) -> float:
-        """Distortion of the rows summed in `statistics`, for one metric, without reading them."""
-        slope, offset, _ = self.distortion.center_terms(centers.astype(np.float64), geometry.A)
-        rows = geometry.row_term @ (self.weights if self.weights.size else np.ones(self.rows.n))
-        return float(rows + statistics.counts @ offset + (statistics.sums * slope).sum())
 
 
 def distances_to(

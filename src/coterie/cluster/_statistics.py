@@ -47,7 +47,7 @@ class Statistics:
     def add(
         self, rows: Any, labels: Array, weights: Array, scale: Array, distortion: Distortion
     ) -> None:
-        """Add a chunk of rows by label, passing over label -1."""
+        """Add a chunk of rows by label; a negative weight takes a row out again."""
         add_by_label(rows, labels, weights, scale, self.sums, self.counts)
         if self.evidence is None:
             return
@@ -61,7 +61,7 @@ class Statistics:
         assert self.evidence is not None
         dense = (rows.toarray() if sp.issparse(rows) else rows).astype(np.float64)
         if len(self.evidence) == 1:
-            groups = [labels >= 0]
+            groups = [np.ones(len(labels), dtype=bool)]
         else:
             groups = [labels == k for k in range(len(self.evidence))]
         for total, inside in zip(self.evidence, groups, strict=True):

@@ -78,12 +78,16 @@ def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> A
 def group_centers(problem: Problem, geometry: Geometry, group: Array) -> tuple[Array, Array]:
     """Centroids (p, d) and sizes (p,) of groups (n,) of rows, numbered 0..p-1; -1 is no group."""
     count = int(group.max(initial=-1)) + 1
-    statistics = Statistics.zeros(count, problem.rows.d, None, False)
     rows = np.flatnonzero(group >= 0)
-    if count:
-        scale = geometry.row_scale[rows] if geometry.row_scale.size else NONE
-        labels = group[rows].astype(np.int32)
-        statistics.add(problem.rows.take(rows), labels, NONE, scale, problem.distortion)
+    labels = group[rows].astype(np.int32)
+    scale = geometry.row_scale[rows] if geometry.row_scale.size else NONE
+    weights = np.ones(rows.size)
+    if problem.weights.size:
+        # A group whose rows all weigh nothing still says where a cluster is.
+        silent = np.bincount(labels, weights=problem.weights[rows], minlength=count) == 0
+        weights = np.where(silent[labels], 1.0, problem.weights[rows])
+    statistics = Statistics.zeros(count, problem.rows.d, None, False)
+    statistics.add(problem.rows.take(rows), labels, weights, scale, problem.distortion)
     centers = problem.distortion.centroid(statistics.sums, statistics.counts, geometry.A)
     return centers, statistics.counts
 

@@ -129,10 +129,5 @@ class PCKMeans(PairwiseKMeans):
 
     def _auto_weight(self, problem: Problem, start: Start) -> float:
         """A multiple of the mean distortion within the clusters of the start."""
-        geometry = problem.geometry(start.A, 0.0)
-        plain = problem.plain_statistics(start.centers, geometry)
-        counts = np.where(plain.counts > 0, plain.counts, 1.0)
-        centers = problem.distortion.centroid(plain.sums, counts, geometry.A)
-        within = problem.loss_of(plain, centers, geometry) / problem.total_weight
-        within = max(within, np.finfo(np.float64).tiny)
-        return _AUTO_WEIGHT * problem.settings.factor * within
+        within = problem.mean_distortion(start.centers)
+        return _AUTO_WEIGHT * problem.settings.factor * max(within, np.finfo(np.float64).tiny)

@@ -7,25 +7,27 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def nearest(distances, row_term, weights, slot, labels, unary):
-    """Label each free row with its nearest centre; copy the distances of constrained rows.
+def nearest(distances, row_term, weights, factor, slot, keep, labels, unary):
+    """Label each free row with its nearest centre; copy the costs of constrained rows.
 
-    Returns the weighted distortion of the free rows.
+    Returns the summed cost of the free rows; a row's cost is factor * weight * distortion.
     """
     # IN: distances (b, K) without the row term; row_term (b,); weights (b,) or (0,) for ones;
-    #     slot (b,) position of the row in `unary`, -1 for a free row, or (0,) for all free.
-    # OUT: labels (b,), -1 for constrained rows; unary (r, K) weighted distances.
+    #     slot (b,) position of the row in `unary`, -1 for a free row, or (0,) for all free;
+    #     keep: constrained rows keep the label they have instead of taking the nearest
+    # OUT: labels (b,); unary (r, K) costs
     b, n_clusters = distances.shape
     total = 0.0
     for i in range(b):
-        w = 1.0 if weights.size == 0 else weights[i]
-        if slot.size and slot[i] >= 0:
-            labels[i] = -1
+        w = factor if weights.size == 0 else factor * weights[i]
+        free = slot.size == 0 or slot[i] < 0
+        if not free:
             for k in range(n_clusters):
                 value = np.float64(distances[i, k]) + row_term[i]
                 # A zero weight silences the row even where the distance is infinite.
                 unary[slot[i], k] = w * value if w > 0.0 else 0.0
-            continue
+            if keep:
+                continue
         best = 0
         low = distances[i, 0]
         for k in range(1, n_clusters):
@@ -33,14 +35,14 @@ def nearest(distances, row_term, weights, slot, labels, unary):
                 low = distances[i, k]
                 best = k
         labels[i] = best
-        if w > 0.0:
+        if free and w > 0.0:
             total += w * (np.float64(low) + row_term[i])
     return total
 
 
 @njit(cache=True, nogil=True)
 def add_dense(rows, labels, weights, scale, sums, counts):
-    """Add weighted rows to the sums of their clusters, skipping label -1."""
+    """Add weighted rows to the sums of their clusters, passing over label -1."""
     # IN: rows (b, d); labels (b,); weights, scale (b,) or (0,) for ones
     # OUT: sums (K, d) float64 += w s x; counts (K,) float64 += w
     b, d = rows.shape
@@ -54,6 +56,66 @@ def add_dense(rows, labels, weights, scale, sums, counts):
             w *= scale[i]
         for m in range(d):
             sums[k, m] += w * rows[i, m]
+
+
+@njit(cache=True, nogil=True)
+def label_dense(
+    rows,
+    shift,
+    slope,
+    offset,
+    scale,
+    row_term,
+    weights,
+    factor,
+    slot,
+    keep,
+    labels,
+    unary,
+    sums,
+    counts,
+):
+    """`nearest` and `add_dense` for a whole block of dense rows, a cacheful at a time.
+
+    Distances are offset_k + scale_i <x_i - shift, slope_k>; returns the cost of the free rows.
+    """
+    # IN: rows (b, d); shift (d,) or (0,); slope (d, K); offset (K,); scale, row_term, weights
+    #     (b,) or (0,); factor; slot (b,) or (0,); keep
+    # OUT: labels (b,), unary (r, K), sums (K, d), counts (K,), as in `nearest` and `add_dense`
+    b, d = rows.shape
+    n_clusters = slope.shape[1]
+    step = 256
+    moved = np.empty((step if shift.size else 0, d), dtype=rows.dtype)
+    distances = np.empty((step, n_clusters), dtype=rows.dtype)
+    total = 0.0
+    for lo in range(0, b, step):
+        hi = min(lo + step, b)
+        here = distances[: hi - lo]
+        chunk = rows[lo:hi]
+        if shift.size:
+            chunk = moved[: hi - lo]
+            for i in range(hi - lo):
+                for m in range(d):
+                    chunk[i, m] = rows[lo + i, m] - shift[m]
+        np.dot(chunk, slope, here)
+        for i in range(hi - lo):
+            if scale.size:
+                for k in range(n_clusters):
+                    here[i, k] *= scale[lo + i]
+            for k in range(n_clusters):
+                here[i, k] += offset[k]
+        total += nearest(
+            here,
+            row_term[lo:hi],
+            weights[lo:hi],
+            factor,
+            slot[lo:hi],
+            keep,
+            labels[lo:hi],
+            unary,
+        )
+        add_dense(chunk, labels[lo:hi], weights[lo:hi], scale[lo:hi], sums, counts)
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -19,8 +19,10 @@ Stats = TypeVar("Stats")
 
 _BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
 _MOST_BLOCKS = 64  # so that partial sums stay small beside the rows
-_CHUNK_BYTES = 1 << 18  # rows handled at once: a chunk and its distances stay in the cache
+_CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
 _SPARSE_CHUNK = 4096
+_SAMPLE = 10_000
+_FAR_OUT = 4.0  # squared distance of the mean from the origin, in units of the rows' variance
 
 
 class Rows:
@@ -48,11 +50,19 @@ class Rows:
 
     @classmethod
     def centered(cls, X: Any) -> Rows:
-        """Dense rows measured from their mean; sparse rows as they are."""
+        """Dense rows measured from their mean where distances from the origin would lose digits.
+
+        That is where the mean is far out beside the spread of the rows; other rows, and sparse
+        ones, are read as they are.
+        """
         if sp.issparse(X):
             return cls(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return cls(X, shift=X.mean(axis=0, dtype=np.float64))
+        sample = X[:: max(1, X.shape[0] // _SAMPLE)].astype(np.float64)
+        mean = sample.mean(axis=0)
+        spread = ((sample - mean) ** 2).sum()
+        if len(sample) * (mean @ mean) <= _FAR_OUT * spread:
+            return cls(X)
+        return cls(X, shift=X.mean(axis=0, dtype=np.float64))
 
     @property
     def origin(self) -> NDArray[Any]:
@@ -133,7 +143,8 @@ def add_by_label(
 ) -> None:
     """Add w s x of dense or CSR rows to `sums` (K, d) and w to `counts` (K,), by label.
 
-    Rows with label -1 are passed over; `weights` and `scale` of size 0 stand for ones.
+    Rows with label -1 are passed over; `weights` and `scale` of size 0 stand for ones; a negative
+    weight takes a row out again.
     """
     if sp.issparse(rows):
         _kernels.add_sparse(
