@@ -103,7 +103,7 @@ def visit(
 
 @njit(cache=True, nogil=True)
 def add_listed(X, shift, listed, labels, weights, scale, sums, counts):
-    """Add w s (x - shift) of the listed dense rows to the sums of their clusters, w to the counts."""
+    """Add w s (x - shift) of the listed dense rows to their clusters' sums, and w to the counts."""
     # IN: X (n, d); shift (d,) or (0,); listed, labels (r,); weights, scale (r,) or (0,) for ones
     # OUT: sums (K, d), counts (K,) float64
     d = X.shape[1]

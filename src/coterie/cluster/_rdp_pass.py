@@ -82,11 +82,7 @@ def _assign_free(
     weights, slot = problem.weights, problem.slot
 
     def work(start: int, stop: int) -> _Free:
-        sums, counts, unused = (
-            np.zeros(centers.shape),
-            np.zeros(len(centers)),
-            np.zeros(len(centers)),
-        )
+        sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
         cost = 0.0
         for lo, hi, chunk in problem.rows.chunks(start, stop):
             cost += kernels.assign_free(

@@ -104,7 +104,7 @@ class Problem:
         return values
 
     def add_rows(self, listed: Array, labels: Array, sums: Array, counts: Array) -> None:
-        """Add w s x and w of the listed rows to the sums (K, d) and counts (K,) of their clusters."""
+        """Add w s x of the listed rows to their clusters' sums (K, d), and w to the counts (K,)."""
         weights, scale = self.part(self.weights, listed), self.part(self.row_scale, listed)
         if not self.rows.is_sparse:
             shift = NONE.astype(self.rows.dtype) if self.rows.shift is None else self.rows.shift

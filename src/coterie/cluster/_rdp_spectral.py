@@ -27,7 +27,7 @@ _MOST_VECTORS = 30
 
 
 def pair_matrix(problem: Problem, xi: float) -> csr_array:
-    """xi (E+ - E-) over the user's pairs, (n, n) symmetric sparse; a hard pair counts 10 plain ones."""
+    """xi (E+ - E-) over the user's pairs, (n, n) sparse; a hard pair counts as ten plain ones."""
     c = problem.constraints
     value = xi * np.minimum(problem.pair_cost, 10.0) * c.kind
     i, j = c.pairs.T
