@@ -80,3 +80,13 @@ def _step(alpha, cost):
     transfer = np.ones((alpha.size, alpha.size))
     np.fill_diagonal(transfer, np.exp(-cost))
     return alpha @ transfer
+
+
+def test_costs_far_beyond_what_exp_can_hold():
+    unary = np.array([[0.0, 5000.0], [5000.0, 0.0], [0.0, 3000.0]])
+    problem = assemble(unary, [(0, 1), (1, 2)], [[0.0], [0.0]], [[2000.0], [2000.0]])
+    lowest, log_z, marginals, _ = enumerate_model(*problem[1:5])
+    found = eliminate(problem.model)
+    assert found.energy == lowest == 4000.0
+    assert found.log_partition == pytest.approx(log_z, abs=1e-10)
+    np.testing.assert_allclose(found.marginals, marginals, atol=1e-12)

@@ -123,7 +123,11 @@ def icm(
     restarted = plan.hard and not np.isfinite(_kernels.total_energy(*model, y))
     if restarted:
         y = feasible_start(model, np.random.default_rng(int(seed)))
-    return _search(model, plan, y, seed, max_sweeps, max_chain, restarted)
+    found = _search(model, plan, y, seed, max_sweeps, max_chain, restarted)
+    if np.isfinite(found.energy):
+        return found
+    y = feasible_start(model, np.random.default_rng(int(seed)))
+    return _search(model, plan, y, seed, max_sweeps, max_chain, True)
 
 
 def _search(
