@@ -1,0 +1,260 @@
+"""Posterior of the rows in pairs: exact where the graph allows it, by the chosen engine elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.constraints import Constraints
+from coterie.exceptions import TooWide
+from coterie.inference import (
+    ExactPlan,
+    Inference,
+    PairwiseModel,
+    exact_plan,
+    icm,
+    infer,
+)
+from coterie.inference.model import components, entry_rows, subgraph
+
+__all__ = ["CorePosterior", "Posterior", "Settings"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+_MAX_TABLE = {"exact": 2**18, "auto": 2**16}
+_SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly
+# Sweeps of mean field from where the last E-step ended: a partial E-step raises the bound too.
+_FIELD = {"max_sweeps": 3, "tol": 1e-3}
+_FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3}
+_GIBBS = {"burn_in": 20, "n_samples": 60}
+_GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
+
+
+class Settings(NamedTuple):
+    """How the core is treated: parameters of `PPC` that concern pairs."""
+
+    inference: str
+    sampling: str
+    default_certainty: float
+
+
+class Posterior(NamedTuple):
+    """What inference says of the nodes.
+
+    Attributes
+    ----------
+    marginals : (s, K)
+    log_partition : float
+        log Σ_y exp(−E(y)), a lower bound of it or an estimate.
+    edge_same : (2E,)
+        P(y_i = y_j) of each CSR entry.
+    labels : (s,) int64
+    converged : bool
+    """
+
+    marginals: FloatArray
+    log_partition: float
+    edge_same: FloatArray
+    labels: IntArray
+    converged: bool
+
+
+class _Part(NamedTuple):
+    """Nodes that one engine works on; `graph` is their model, unary costs to be filled in."""
+
+    method: str
+    nodes: IntArray
+    entries: IntArray
+    graph: PairwiseModel
+    plan: ExactPlan | None
+
+
+class CorePosterior:
+    """The constraint graph with what each E-step needs of it.
+
+    Parameters
+    ----------
+    constraints : Constraints
+    n_clusters : int
+    settings : Settings
+    seed : int
+        Gibbs sampling uses the same random numbers in every E-step, so that EM comes to rest.
+    """
+
+    def __init__(
+        self, constraints: Constraints, n_clusters: int, settings: Settings, seed: int
+    ) -> None:
+        self.core = constraints.core()
+        self.n_samples = constraints.n_samples
+        self.settings, self.seed = settings, seed
+        core = self.core
+        self.strength = constraints.strength(settings.default_certainty)
+        same, differ = core.costs(self.strength)
+        blank = np.zeros((core.n_nodes, n_clusters))
+        self.graph = PairwiseModel(blank, core.indptr, core.indices, same, differ)
+        self.exponent = np.ones(core.n_nodes)
+        if settings.sampling == "point":
+            self.exponent = np.bincount(core.node, minlength=core.n_nodes).astype(np.float64)
+        self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
+        self.width = 0
+        self.parts = self._split() if core.n_nodes else []
+        self._last: FloatArray | None = None
+
+    def _split(self) -> list[_Part]:
+        """Parts by engine, and which nodes' share of log Ω is approximate."""
+        method = self.settings.inference
+        everything = np.arange(self.core.n_nodes)
+        if method not in _MAX_TABLE:
+            self.rough = _large_and_loopy(self.graph)
+            return [self._part(method, everything, None)]
+        plan = exact_plan(self.graph, max_table=_MAX_TABLE[method])
+        self.rough, self.width = plan.wide, plan.width
+        if not plan.wide.any():
+            return [self._part("exact", everything, plan)]
+        if method == "exact":
+            self._refuse(plan)
+        parts = [self._part("mean_field", np.flatnonzero(plan.wide), None)]
+        if not plan.wide.all():
+            parts.append(self._part("exact", np.flatnonzero(~plan.wide), None))
+        return parts
+
+    def _part(self, method: str, nodes: IntArray, plan: ExactPlan | None) -> _Part:
+        if nodes.size == self.core.n_nodes:
+            return _Part(method, nodes, np.arange(self.graph.indices.size), self.graph, plan)
+        graph, entries = subgraph(self.graph, nodes)
+        if method == "exact":
+            plan = exact_plan(graph, max_table=_MAX_TABLE["auto"])
+        return _Part(method, nodes, entries, graph, plan)
+
+    def _refuse(self, plan: ExactPlan) -> None:
+        inside = plan.component == plan.component[int(np.argmax(plan.wide))]
+        rows = self.core.rows[inside[self.core.node]]
+        raise TooWide(
+            f"The pairs join {rows.size} rows (row {rows[0]} among them) too densely for exact "
+            f"inference with {self.graph.n_labels} clusters: a table would need more than "
+            f'{_MAX_TABLE["exact"]} entries. Use inference="auto" or "mean_field".'
+        )
+
+    def infer(self, log_likelihood: FloatArray, log_weights: FloatArray, final: bool) -> Posterior:
+        """Posterior of every node.
+
+        Parameters
+        ----------
+        log_likelihood : (r, K)
+            log p(x | cluster) of the rows of the core.
+        log_weights : (K,)
+        final : bool
+            Whether this is the last E-step, done with more care.
+        """
+        unary = self.core.contract(log_likelihood)
+        unary += self.exponent[:, None] * log_weights
+        np.negative(unary, out=unary)
+        if len(self.parts) == 1:
+            found = self._run(self.parts[0], unary, final)
+            answer = Posterior(*found)
+        else:
+            answer = self._join(unary, final)
+        self._last = answer.marginals
+        return answer
+
+    def forget(self) -> None:
+        """Start afresh: the next E-step has no last one to begin from."""
+        self._last = None
+
+    def _join(self, unary: FloatArray, final: bool) -> Posterior:
+        marginals = np.empty_like(unary)
+        edge_same = np.empty(self.graph.indices.size)
+        labels = np.empty(self.core.n_nodes, dtype=np.int64)
+        log_partition, converged = 0.0, True
+        for part in self.parts:
+            found = self._run(part, np.ascontiguousarray(unary[part.nodes]), final)
+            marginals[part.nodes], labels[part.nodes] = found.marginals, found.labels
+            edge_same[part.entries] = found.edge_same
+            log_partition += found.log_partition
+            converged = converged and found.converged
+        return Posterior(marginals, log_partition, edge_same, labels, converged)
+
+    def _run(self, part: _Part, unary: FloatArray, final: bool) -> Posterior:
+        model = part.graph._replace(unary=unary)
+        found = self._engine(part, model, final)
+        assert found.marginals is not None
+        assert found.edge_same is not None
+        log_partition = found.log_partition
+        if log_partition is None:
+            log_partition = _free_energy(model, found)
+        labels = found.labels
+        if final and part.method != "exact":
+            # Marginals do not see hard pairs together: descend from their maxima to labels that do.
+            most_likely = found.marginals.argmax(axis=1)
+            labels = icm(model, most_likely, random_state=self.seed).labels
+        return Posterior(
+            found.marginals, log_partition, found.edge_same, labels, bool(found.converged)
+        )
+
+    def _engine(self, part: _Part, model: PairwiseModel, final: bool) -> Inference:
+        if part.method == "exact":
+            return infer(model, "exact", plan=part.plan)
+        options: dict[str, Any] = {}
+        if part.method == "mean_field":
+            options = dict(_FIELD_FIRST if self._last is None or final else _FIELD)
+            if self._last is not None:
+                options["marginals"] = self._last[part.nodes]
+        elif part.method == "gibbs":
+            options = dict(_GIBBS_LAST if final else _GIBBS)
+        return infer(model, part.method, random_state=self.seed, **options)
+
+    def report(self) -> dict[str, Any]:
+        """How many rows were inferred exactly and how many approximately, and by what."""
+        exact = np.zeros(self.core.n_nodes, dtype=np.bool_)
+        engines = []
+        for part in self.parts:
+            exact[part.nodes] = part.method == "exact"
+            engines.append(part.method)
+        in_exact = int(exact[self.core.node].sum())
+        omega = "exact" if not self.rough.any() else "exact where narrow, else non-overlapping"
+        return {
+            "engines": engines,
+            "free_rows": self.n_samples - int(self.core.rows.size),
+            "exact_rows": in_exact,
+            "approximate_rows": int(self.core.rows.size - in_exact),
+            "largest_width": self.width,
+            "log_omega": omega,
+        }
+
+
+def _large_and_loopy(graph: PairwiseModel) -> BoolArray:
+    """Nodes of components with cycles and more than `_SMALL` nodes, or too wide for exact tables.
+
+    Finding an elimination order of a huge grid takes longer than the whole fit by mean field.
+    """
+    count, component = components(graph)
+    size = np.bincount(component, minlength=count)
+    n_edges = np.bincount(component[entry_rows(graph)], minlength=count) // 2
+    loopy = ((n_edges >= size) & (size > _SMALL))[component]
+    rough = loopy.copy()
+    rest = np.flatnonzero(~loopy)
+    rough[rest] = exact_plan(subgraph(graph, rest)[0], max_table=_MAX_TABLE["auto"]).wide
+    return rough
+
+
+def _free_energy(model: PairwiseModel, found: Inference) -> float:
+    """An estimate of log Z from sampled marginals: Σ_i H(q_i) − Σ_i q_i·u_i − Σ_e E[cost].
+
+    The entropy is that of independent rows, so it is too large where pairs bind; hard pairs are
+    never broken by the samples and cost nothing.
+    """
+    q = found.marginals
+    assert q is not None
+    assert found.edge_same is not None
+    inside = q > 0
+    value = -float((q[inside] * (np.log(q[inside]) + model.unary[inside])).sum())
+    once = entry_rows(model) < model.indices
+    together = found.edge_same[once]
+    for cost, chance in ((model.same, together), (model.differ, 1.0 - together)):
+        paid = chance > 0
+        value -= float((cost[once, 0][paid] * chance[paid]).sum())
+    return value

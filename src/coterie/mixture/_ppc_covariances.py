@@ -1,0 +1,229 @@
+"""Covariances of four shapes: how each is estimated from sums, inverted and stored.
+
+Names, shapes and the additive `reg_covar` are those of scikit-learn's GaussianMixture. Sums of
+squares are taken about the *old* means, which lie within the clusters, so nothing large is
+subtracted from something large however far apart the clusters are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from coterie.exceptions import InvalidData
+
+__all__ = ["COVARIANCES", "Covariance"]
+
+Array = NDArray[np.float64]
+
+
+class Covariance(ABC):
+    """One shape of covariance; G components, d columns."""
+
+    @abstractmethod
+    def shape(self, n_components: int, d: int) -> tuple[int, ...]:
+        """Shape of the sums of squares."""
+
+    @abstractmethod
+    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+        """Add Σ_i r_i (x_i − μ)(x_i − μ)ᵀ, or its diagonal, of component `g` to `out`.
+
+        `resp` (b,) and `diff` (b, d).
+        """
+
+    @abstractmethod
+    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+        """Covariances from sums of squares about the old means.
+
+        S/N − δδᵀ + reg·I with δ = new − old mean, `moved` (G, d), and N `counts` (G,).
+        """
+
+    @abstractmethod
+    def precision_factors(self, covariances: Array) -> Array:
+        """Factor F with F Fᵀ = Σ⁻¹ (upper triangular), or 1/σ, in the shape of `covariances`.
+
+        Raises
+        ------
+        InvalidData
+            If a component's covariance is singular.
+        """
+
+    @abstractmethod
+    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+        """(x − μ) F of component `g`, (b, d): its squared length is the Mahalanobis distance."""
+
+    @abstractmethod
+    def half_log_det(self, factors: Array, d: int) -> Array:
+        """log det F = −½ log det Σ, (G,) or (1,)."""
+
+    @abstractmethod
+    def n_parameters(self, n_components: int, d: int) -> int:
+        """Free parameters, for BIC and AIC."""
+
+    @abstractmethod
+    def precisions(self, factors: Array) -> Array:
+        """Σ⁻¹ in the stored shape."""
+
+    @abstractmethod
+    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+        """`new` with the covariances of `empty` (G,) components as they were in `old`."""
+
+    @abstractmethod
+    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+        """A (d, d) with A Aᵀ = Σ_g, for sampling."""
+
+
+class Full(Covariance):
+    """Its own matrix for each component, (G, d, d)."""
+
+    def shape(self, n_components: int, d: int) -> tuple[int, ...]:
+        return n_components, d, d
+
+    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+        out[g] += (diff * resp[:, None]).T @ diff
+
+    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+        covariances = squares / counts[:, None, None] - moved[:, :, None] * moved[:, None, :]
+        d = moved.shape[1]
+        covariances[:, np.arange(d), np.arange(d)] += reg
+        return covariances
+
+    def precision_factors(self, covariances: Array) -> Array:
+        factors = [_inverse_factor(c, f"component {g}") for g, c in enumerate(covariances)]
+        return np.stack(factors)
+
+    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+        return diff @ factors[g]
+
+    def half_log_det(self, factors: Array, d: int) -> Array:
+        return np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
+
+    def n_parameters(self, n_components: int, d: int) -> int:
+        return n_components * d * (d + 1) // 2
+
+    def precisions(self, factors: Array) -> Array:
+        return factors @ np.swapaxes(factors, 1, 2)
+
+    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+        return np.where(empty[:, None, None], old, new)
+
+    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+        return cholesky(covariances[g], lower=True)
+
+
+class Tied(Covariance):
+    """One matrix for all components, (d, d)."""
+
+    def shape(self, n_components: int, d: int) -> tuple[int, ...]:
+        return d, d
+
+    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+        out += (diff * resp[:, None]).T @ diff
+
+    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+        between = (counts[:, None] * moved).T @ moved
+        return (squares - between) / counts.sum() + reg * np.eye(moved.shape[1])
+
+    def precision_factors(self, covariances: Array) -> Array:
+        return _inverse_factor(covariances, "the tied covariance")
+
+    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+        return diff @ factors
+
+    def half_log_det(self, factors: Array, d: int) -> Array:
+        return np.log(np.diagonal(factors)).sum(keepdims=True)
+
+    def n_parameters(self, n_components: int, d: int) -> int:
+        return d * (d + 1) // 2
+
+    def precisions(self, factors: Array) -> Array:
+        return factors @ factors.T
+
+    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+        return new
+
+    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+        return cholesky(covariances, lower=True)
+
+
+class Diag(Covariance):
+    """Variances of the columns for each component, (G, d)."""
+
+    def shape(self, n_components: int, d: int) -> tuple[int, ...]:
+        return n_components, d
+
+    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+        out[g] += resp @ (diff * diff)
+
+    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+        return np.maximum(squares / counts[:, None] - moved**2, 0.0) + reg
+
+    def precision_factors(self, covariances: Array) -> Array:
+        if not (covariances > 0).all():
+            _refuse(f"component {int(np.argwhere(~(covariances > 0))[0][0])}")
+        return 1.0 / np.sqrt(covariances)
+
+    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+        return diff * factors[g]
+
+    def half_log_det(self, factors: Array, d: int) -> Array:
+        return np.log(factors).sum(axis=1)
+
+    def n_parameters(self, n_components: int, d: int) -> int:
+        return n_components * d
+
+    def precisions(self, factors: Array) -> Array:
+        return factors**2
+
+    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+        return np.where(empty[:, None], old, new)
+
+    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+        return np.diag(np.sqrt(covariances[g]))
+
+
+class Spherical(Diag):
+    """One variance for each component, (G,): the mean of its columns' variances."""
+
+    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+        return super().estimate(squares, counts, moved, reg).mean(axis=1)
+
+    def half_log_det(self, factors: Array, d: int) -> Array:
+        return d * np.log(factors)
+
+    def n_parameters(self, n_components: int, d: int) -> int:
+        return n_components
+
+    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+        return np.where(empty, old, new)
+
+    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+        return np.sqrt(covariances[g]) * np.eye(d)
+
+
+COVARIANCES: dict[str, Covariance] = {
+    "full": Full(),
+    "tied": Tied(),
+    "diag": Diag(),
+    "spherical": Spherical(),
+}
+
+
+def _inverse_factor(covariance: Array, what: str) -> Array:
+    """Upper triangular F with F Fᵀ = Σ⁻¹: the transposed inverse of the Cholesky factor."""
+    try:
+        lower = cholesky(covariance, lower=True)
+    except LinAlgError:
+        _refuse(what)
+    identity = np.eye(covariance.shape[0])
+    return np.asarray(solve_triangular(lower, identity, lower=True).T)
+
+
+def _refuse(what: str) -> None:
+    raise InvalidData(
+        f"{what} has a singular covariance: too few or identical rows, or columns that depend on "
+        "each other. Raise reg_covar, lower n_components, or use a simpler covariance_type."
+    )

@@ -1,0 +1,108 @@
+"""Expectation-maximisation: one start from its first mixture to its last."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.data import Rows
+from coterie.mixture._ppc_core import CorePosterior
+from coterie.mixture._ppc_covariances import COVARIANCES
+from coterie.mixture._ppc_expectation import Expectation, expect
+from coterie.mixture._ppc_gaussians import Mixture, make_mixture, maximize
+from coterie.mixture._ppc_prior import Prior
+from coterie.mixture._ppc_weights import ByGradient, ByGrid, WeightsUpdate, at
+
+__all__ = ["Problem", "Run", "make_problem", "run"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Problem(NamedTuple):
+    """What does not change from one iteration or start to the next."""
+
+    rows: Rows
+    core: CorePosterior
+    prior: Prior
+    update: WeightsUpdate
+    n_clusters: int
+    covariance_type: str
+    reg_covar: float
+
+
+class Run(NamedTuple):
+    """One start: the mixture reached, the bound before each M-step, whether it came to rest."""
+
+    mixture: Mixture
+    bounds: list[float]
+    converged: bool
+
+
+def make_problem(
+    rows: Rows,
+    core: CorePosterior,
+    n_clusters: int,
+    *,
+    weights_update: str,
+    covariance_type: str,
+    reg_covar: float,
+) -> Problem:
+    """Prepare the prior and the update of the weights, once a fit."""
+    rough = core.rough if weights_update != "nonoverlapping" else np.ones_like(core.rough)
+    prior = Prior(core.graph, core.exponent, rough)
+    update: WeightsUpdate = ByGrid(prior) if weights_update == "grid" else ByGradient(prior)
+    return Problem(rows, core, prior, update, n_clusters, covariance_type, reg_covar)
+
+
+def run(problem: Problem, mixture: Mixture, max_iter: int, tol: float) -> Run:
+    """Iterate until the mean penalised log-likelihood changes by less than `tol`.
+
+    As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
+    """
+    problem.core.forget()
+    log_omega = at(problem.prior, cluster_weights(mixture, problem.n_clusters)).log_omega
+    bounds: list[float] = []
+    for _ in range(max_iter):
+        found = expectation(problem, mixture)
+        bounds.append((found.log_likelihood - log_omega) / problem.rows.n)
+        mixture, log_omega = maximization(problem, mixture, found)
+        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
+            return Run(mixture, bounds, True)
+    return Run(mixture, bounds, False)
+
+
+def cluster_weights(mixture: Mixture, n_clusters: int) -> FloatArray:
+    """Weights (K,) of clusters, each the sum over its components."""
+    return np.asarray(mixture.weights.reshape(n_clusters, -1).sum(axis=1))
+
+
+def expectation(problem: Problem, mixture: Mixture) -> Expectation:
+    """The E-step."""
+    covariance = COVARIANCES[problem.covariance_type]
+    return expect(problem.rows, problem.core, mixture, problem.n_clusters, covariance)
+
+
+def maximization(
+    problem: Problem, mixture: Mixture, found: Expectation
+) -> tuple[Mixture, float]:
+    """The M-step: the new mixture and log Ω at its weights.
+
+    A component that has lost all its rows stays where it is: with none to fit, any place is as
+    likely, and this one has a covariance.
+    """
+    covariance = COVARIANCES[problem.covariance_type]
+    moments = found.moments
+    means, covariances = maximize(moments, mixture.means, problem.reg_covar, covariance)
+    empty = moments.counts <= np.finfo(np.float64).eps * problem.rows.n
+    if empty.any():
+        means = np.where(empty[:, None], mixture.means, means)
+        covariances = covariance.keep(covariances, mixture.covariances, empty)
+    pi, log_omega = problem.update(
+        found.prior_counts, cluster_weights(mixture, problem.n_clusters)
+    )
+    counts = np.maximum(moments.counts, np.finfo(np.float64).tiny).reshape(problem.n_clusters, -1)
+    weights = (pi[:, None] * counts / counts.sum(axis=1, keepdims=True)).ravel()
+    weights = np.maximum(weights, np.finfo(np.float64).tiny)
+    return make_mixture(weights, means, covariances, problem.covariance_type), log_omega

@@ -1,0 +1,185 @@
+"""log Ω(π), the normaliser of the prior over assignments (PPC eq. 2.12), and its gradient.
+
+Ω is the partition function of the constraint graph with log π_k in the place of the data, so it
+depends on the *shape* of a component and not on its rows: components that look alike are counted,
+not repeated. Twenty thousand random pairs are a few dozen different components.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+from coterie.inference import ExactPlan, PairwiseModel, eliminate, exact_plan
+from coterie.inference.model import components, entry_rows, subgraph
+
+__all__ = ["Prior"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class _Copies(NamedTuple):
+    """A model that occurs `count` times, with the exponent of π at each node."""
+
+    count: int
+    model: PairwiseModel
+    plan: ExactPlan
+    exponent: FloatArray  # (s,)
+
+
+class _Edges(NamedTuple):
+    """Kinds of edges, each with how often it occurs, and kinds of nodes."""
+
+    count: FloatArray  # (u,)
+    exponents: FloatArray  # (u, 2) of its two nodes
+    same: FloatArray  # (u,) e^−cost of equal labels
+    differ: FloatArray  # (u,) e^−cost of different labels
+    node_count: FloatArray  # (v,)
+    node_exponent: FloatArray  # (v,)
+
+
+class Prior:
+    """log Ω as a function of log π.
+
+    Parameters
+    ----------
+    graph : PairwiseModel
+        Constraint graph between nodes; costs (2E, 1) do not depend on the cluster. Its unary costs
+        are ignored.
+    exponent : (s,) float64
+        How often π counts at each node: its number of rows (sampling "point"), or 1 ("chunklet").
+    rough : (s,) bool
+        Nodes of components that are taken as if their pairs did not overlap.
+    """
+
+    def __init__(self, graph: PairwiseModel, exponent: FloatArray, rough: BoolArray) -> None:
+        self.n_clusters = graph.n_labels
+        self.total = float(exponent.sum())
+        fine = np.flatnonzero(~rough)
+        self._exact: list[_Copies] = []
+        if fine.size:
+            self._exact = _count_copies(subgraph(graph, fine)[0], exponent[fine])
+        self._rough = None
+        if rough.any():
+            nodes = np.flatnonzero(rough)
+            self._rough = _edge_kinds(subgraph(graph, nodes)[0], exponent[nodes])
+        self.n_rough = int(rough.sum())
+        self.is_constant = bool(graph.indices.size == 0 and (exponent == 1).all())
+
+    def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
+        """log Ω at log π (K,), and its gradient in log π: the expected counts under the prior.
+
+        Exactly, ∂ log Ω/∂ log π_k = Σ_l m_l P_Ω(z_l = k), with m the exponents.
+        """
+        value, counts = 0.0, np.zeros(self.n_clusters)
+        for part in self._exact:
+            unary = -part.exponent[:, None] * log_weights
+            found = eliminate(part.model._replace(unary=unary), plan=part.plan)
+            assert found.log_partition is not None
+            assert found.marginals is not None
+            value += part.count * found.log_partition
+            counts += part.count * (part.exponent @ found.marginals)
+        if self._rough is not None:
+            rough_value, rough_counts = _without_overlap(self._rough, log_weights)
+            value, counts = value + rough_value, counts + rough_counts
+        return value, counts
+
+
+def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, FloatArray]:
+    """log Ω and its gradient with every edge on its own (Shental et al.; PPC §3.1, corrected).
+
+    Σ_l log Σ_k π_k^m_l + Σ_edges log(e^−s P + e^−d (1 − P)), P = Σ_k p_a(k) p_b(k) the probability
+    that independent ends p(k) ∝ π_k^m agree: exact where edges share no node.
+    """
+    node = edges.node_exponent[:, None] * log_weights
+    value = float(edges.node_count @ logsumexp(node, axis=1))
+    gradient = (edges.node_count * edges.node_exponent) @ softmax(node, axis=1)
+    m_a, m_b = edges.exponents.T[:, :, None]
+    p_a, p_b = softmax(m_a * log_weights, axis=1), softmax(m_b * log_weights, axis=1)
+    both = p_a * p_b
+    agree = both.sum(axis=1)
+    factor = edges.same * agree + edges.differ * (1.0 - agree)
+    value += float(edges.count @ np.log(factor))
+    slope = edges.count * (edges.same - edges.differ) / factor
+    gradient += slope @ ((m_a + m_b) * both - agree[:, None] * (m_a * p_a + m_b * p_b))
+    return value, gradient
+
+
+def _edge_kinds(graph: PairwiseModel, exponent: FloatArray) -> _Edges:
+    rows = entry_rows(graph)
+    once = np.flatnonzero(rows < graph.indices)
+    ends = np.sort(exponent[np.column_stack([rows[once], graph.indices[once]])], axis=1)
+    kinds, count = np.unique(
+        np.column_stack([ends, graph.same[once], graph.differ[once]]), axis=0, return_counts=True
+    )
+    nodes, node_count = np.unique(exponent, return_counts=True)
+    return _Edges(
+        count.astype(np.float64),
+        kinds[:, :2],
+        np.exp(-kinds[:, 2]),
+        np.exp(-kinds[:, 3]),
+        node_count.astype(np.float64),
+        nodes,
+    )
+
+
+def _count_copies(graph: PairwiseModel, exponent: FloatArray) -> list[_Copies]:
+    """Different components, each once, in models by how often they occur.
+
+    Engines give log Z of a whole model, so a component that occurs c times is put into the model
+    of every binary digit of c: at most log₂ n models, however many components there are.
+    """
+    first, count, component = _distinct_components(graph, exponent)
+    occurs = np.zeros(int(component.max()) + 1, dtype=np.int64)
+    occurs[first] = count
+    out: list[_Copies] = []
+    digit = 1
+    while digit <= occurs.max():
+        nodes = np.flatnonzero(occurs[component] & digit)
+        if nodes.size:
+            part = subgraph(graph, nodes)[0]
+            out.append(_Copies(digit, part, exact_plan(part), exponent[nodes]))
+        digit *= 2
+    return out
+
+
+def _distinct_components(
+    graph: PairwiseModel, exponent: FloatArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Numbers of one component of each look, how often that look occurs, and (s,) components.
+
+    Two components look alike if they have the same edges, costs and exponents in the order of
+    their nodes; a component met in another order counts as another one, which costs only time.
+    """
+    n_components, component = components(graph)
+    by_component = np.argsort(component, kind="stable")
+    size = np.bincount(component, minlength=n_components)
+    start = np.cumsum(size) - size
+    local = np.empty(graph.n_nodes, dtype=np.int64)
+    local[by_component] = np.arange(graph.n_nodes) - np.repeat(start, size)
+
+    rows = entry_rows(graph)
+    once = np.flatnonzero(rows < graph.indices)
+    once = once[np.lexsort((local[graph.indices[once]], local[rows[once]], component[rows[once]]))]
+    n_edges = np.bincount(component[rows[once]], minlength=n_components)
+    edge_start = np.cumsum(n_edges) - n_edges
+    looks = np.column_stack(
+        [local[rows[once]], local[graph.indices[once]], graph.same[once], graph.differ[once]]
+    )
+    first: list[IntArray] = []
+    count: list[IntArray] = []
+    for n, e in np.unique(np.column_stack([size, n_edges]), axis=0).tolist():
+        alike = np.flatnonzero((size == n) & (n_edges == e))
+        nodes = by_component[start[alike, None] + np.arange(n)]
+        edges = looks[edge_start[alike, None] + np.arange(e)].reshape(alike.size, -1)
+        _, index, occurs = np.unique(
+            np.column_stack([exponent[nodes], edges]), axis=0, return_index=True, return_counts=True
+        )
+        first.append(alike[index])
+        count.append(occurs)
+    return np.concatenate(first), np.concatenate(count), component
