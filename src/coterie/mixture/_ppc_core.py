@@ -1,4 +1,4 @@
-"""Posterior of the rows in pairs: exact where the graph allows it, by the chosen engine elsewhere."""
+"""Posterior of the rows in pairs: exact where the graph is narrow, by the chosen engine else."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def free_rows(
 
     def work(start: int, stop: int) -> tuple[float, Moments]:
         total = 0.0
-        part = Moments.zeros(*mixture.means.shape, covariance)
+        part = Moments.zeros(mixture.means, covariance)
         for lo, hi, chunk in wide_chunks(rows, start, stop, n_components):
             values = log_densities(chunk, mixture, covariance)
             values += log_weights
@@ -138,7 +138,7 @@ def _core_moments(
     per_cluster = means.shape[0] // marginals.shape[1]
 
     def work(start: int, stop: int) -> Moments:
-        part = Moments.zeros(*means.shape, covariance)
+        part = Moments.zeros(means, covariance)
         first, last = np.searchsorted(core_rows, (start, stop))
         for lo in range(first, last, _CORE_CHUNK):
             hi = min(lo + _CORE_CHUNK, last)

@@ -84,9 +84,7 @@ def expectation(problem: Problem, mixture: Mixture) -> Expectation:
     return expect(problem.rows, problem.core, mixture, problem.n_clusters, covariance)
 
 
-def maximization(
-    problem: Problem, mixture: Mixture, found: Expectation
-) -> tuple[Mixture, float]:
+def maximization(problem: Problem, mixture: Mixture, found: Expectation) -> tuple[Mixture, float]:
     """The M-step: the new mixture and log Ω at its weights.
 
     A component that has lost all its rows stays where it is: with none to fit, any place is as
@@ -99,9 +97,7 @@ def maximization(
     if empty.any():
         means = np.where(empty[:, None], mixture.means, means)
         covariances = covariance.keep(covariances, mixture.covariances, empty)
-    pi, log_omega = problem.update(
-        found.prior_counts, cluster_weights(mixture, problem.n_clusters)
-    )
+    pi, log_omega = problem.update(found.prior_counts, cluster_weights(mixture, problem.n_clusters))
     counts = np.maximum(moments.counts, np.finfo(np.float64).tiny).reshape(problem.n_clusters, -1)
     weights = (pi[:, None] * counts / counts.sum(axis=1, keepdims=True)).ravel()
     weights = np.maximum(weights, np.finfo(np.float64).tiny)

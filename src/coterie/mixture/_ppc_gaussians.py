@@ -54,10 +54,11 @@ class Moments(NamedTuple):
     squares: Array
 
     @classmethod
-    def zeros(cls, n_components: int, d: int, covariance: Covariance) -> Moments:
-        """No rows yet."""
-        shape = covariance.shape(n_components, d)
-        return cls(np.zeros(n_components), np.zeros((n_components, d)), np.zeros(shape))
+    def zeros(cls, means: Array, covariance: Covariance) -> Moments:
+        """No rows yet, about means (G, d)."""
+        n_components, d = means.shape
+        squares = np.zeros(covariance.shape(n_components, d))
+        return cls(np.zeros(n_components), np.zeros((n_components, d)), squares)
 
     def add(self, chunk: Array, resp: Array, means: Array, covariance: Covariance) -> None:
         """Add the rows of `chunk` (b, d) with responsibilities `resp` (b, G), in place."""
@@ -75,9 +76,7 @@ class Moments(NamedTuple):
         return Moments(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def make_mixture(
-    weights: Array, means: Array, covariances: Array, covariance_type: str
-) -> Mixture:
+def make_mixture(weights: Array, means: Array, covariances: Array, covariance_type: str) -> Mixture:
     """A mixture with its precision factors; refuses singular and overflowing covariances."""
     if not (np.isfinite(means).all() and np.isfinite(covariances).all()):
         raise InvalidData("X holds values too large to square; rescale its columns.")
@@ -127,7 +126,7 @@ def gather(
     """Moments of all rows; `responsibilities(lo, hi)` gives those of rows lo..hi, (b, G)."""
 
     def work(start: int, stop: int) -> Moments:
-        part = Moments.zeros(*means.shape, covariance)
+        part = Moments.zeros(means, covariance)
         for lo, hi, chunk in wide_chunks(rows, start, stop, means.shape[0]):
             part.add(chunk, responsibilities(lo, hi), means, covariance)
         return part

@@ -24,9 +24,9 @@ BoolArray = NDArray[np.bool_]
 
 
 class _Copies(NamedTuple):
-    """A model that occurs `count` times, with the exponent of π at each node."""
+    """A model that occurs `times` times, with the exponent of π at each node."""
 
-    count: int
+    times: int
     model: PairwiseModel
     plan: ExactPlan
     exponent: FloatArray  # (s,)
@@ -35,7 +35,7 @@ class _Copies(NamedTuple):
 class _Edges(NamedTuple):
     """Kinds of edges, each with how often it occurs, and kinds of nodes."""
 
-    count: FloatArray  # (u,)
+    times: FloatArray  # (u,)
     exponents: FloatArray  # (u, 2) of its two nodes
     same: FloatArray  # (u,) e^−cost of equal labels
     differ: FloatArray  # (u,) e^−cost of different labels
@@ -82,8 +82,8 @@ class Prior:
             found = eliminate(part.model._replace(unary=unary), plan=part.plan)
             assert found.log_partition is not None
             assert found.marginals is not None
-            value += part.count * found.log_partition
-            counts += part.count * (part.exponent @ found.marginals)
+            value += part.times * found.log_partition
+            counts += part.times * (part.exponent @ found.marginals)
         if self._rough is not None:
             rough_value, rough_counts = _without_overlap(self._rough, log_weights)
             value, counts = value + rough_value, counts + rough_counts
@@ -104,8 +104,8 @@ def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, Flo
     both = p_a * p_b
     agree = both.sum(axis=1)
     factor = edges.same * agree + edges.differ * (1.0 - agree)
-    value += float(edges.count @ np.log(factor))
-    slope = edges.count * (edges.same - edges.differ) / factor
+    value += float(edges.times @ np.log(factor))
+    slope = edges.times * (edges.same - edges.differ) / factor
     gradient += slope @ ((m_a + m_b) * both - agree[:, None] * (m_a * p_a + m_b * p_b))
     return value, gradient
 
