@@ -110,6 +110,9 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
             labels[distances.min(axis=1) >= self.lambda_value_] = -1
         return labels
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "labels_")  # `lambda_` is a parameter, whatever its name looks like
+
     @property
     def _n_features_out(self) -> int:
         return int(self.n_clusters_)

@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling for TVClust: labels, p, q and alpha; component parameters integrated out.
+"""Collapsed Gibbs sampling for TVClust: labels, p, q and alpha; components integrated out.
 
 The table weights of a row are those of (11) and (17) (the sampler (13) is misprinted):
 n_k p(x | rows of k) (p / (1 - q))^friends ((1 - p) / q)^strangers, and alpha p(x) for a new table.
@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from coterie.mixture import _tv_gibbs_kernels as kernels
 from coterie.mixture._tv_families import Gaussian, Multinomial
-from coterie.mixture._tv_pairs import Belief, Beta
+from coterie.mixture._tv_pairs import Belief
 from coterie.mixture._tv_variational import Alpha, Data, Priors
 
 __all__ = ["Chain", "Nodes", "Posterior", "log_joint", "run_gibbs"]

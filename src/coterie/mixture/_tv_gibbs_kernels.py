@@ -301,7 +301,7 @@ def sweep_multinomial(
 
 @njit(cache=True, nogil=True)
 def coincidences(samples, out):
-    """sum_ab n_ab^2 over the contingency table of every two samples: ordered pairs together in both."""
+    """sum_ab n_ab^2 over the contingency table of every two samples: pairs together in both."""
     # IN: samples (T, n) labels from 0 without gaps   OUT: out (T, T)
     n_kept, n = samples.shape
     sizes = np.empty(n_kept, dtype=np.int64)

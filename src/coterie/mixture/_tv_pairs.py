@@ -41,7 +41,7 @@ class Beta(NamedTuple):
         return float(digamma(self.a) - both), float(digamma(self.b) - both)
 
     def log_evidence(self, prior: Beta) -> float:
-        """ln B(posterior) - ln B(prior): the evidence of the counts that led from one to the other."""
+        """ln B(posterior) - ln B(prior): the evidence of the counts that led here."""
         return float(betaln(self.a, self.b) - betaln(prior.a, prior.b))
 
 

@@ -1,4 +1,4 @@
-"""Where TVClust starts from: the scale of the columns, and K-Means at several numbers of clusters."""
+"""Where TVClust starts from: the scale of the columns, and K-Means at several sizes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Measure(NamedTuple):
 
 def measure_counts(X: Any) -> Measure:
     """Counts are taken as they are, once none is negative."""
-    refuse(X, lambda v: v < 0, "counts are 0 or more", "Use family='gaussian'.")
+    what = "Negative values in data, and counts are 0 or more"
+    refuse(X, lambda v: v < 0, what, "Use family='gaussian'.")
     return Measure(np.zeros(X.shape[1]), np.empty(0))
 
 

@@ -147,11 +147,16 @@ def _ascend(
 ) -> Variational:
     node_resp = _start(data, labels, truncation, rng)
     statistics = _label_statistics(data, labels, node_resp)
-    entropy = 0.0
-    alpha = priors.alpha
+    # The pairs speak first with the voice their priors give them: a start that breaks them says
+    # nothing about how far they can be trusted.
+    p, q, alpha = priors.p, priors.q, priors.alpha
+    sticks = Sticks.update(statistics[:, 0], alpha)
     bounds: list[float] = []
     converged = False
-    for _ in range(max_iter + 1):
+    for _ in range(max_iter):
+        statistics, entropy = _expectation(
+            data, statistics, sticks, Belief.of(p, q), node_resp, rng
+        )
         agreement = _agreement(data.evidence, node_resp)
         p, q = data.evidence.update(agreement, priors.p, priors.q)
         sticks = Sticks.update(statistics[:, 0], alpha)
@@ -167,11 +172,6 @@ def _ascend(
         if len(bounds) > 1 and bounds[-1] - bounds[-2] < tol * data.rows.n:
             converged = True
             break
-        if len(bounds) > max_iter:
-            break
-        statistics, entropy = _expectation(
-            data, statistics, sticks, Belief.of(p, q), node_resp, rng
-        )
     return Variational(
         statistics, sticks, alpha, p, q, node_resp, agreement, np.array(bounds), converged
     )

@@ -255,7 +255,7 @@ class TVClust(ConstrainedClusterer):
             "resp_": resp,
             "lower_bounds_": best.bounds,
             "lower_bound_": float(best.bounds[-1]),
-            "n_iter_": len(best.bounds) - 1,
+            "n_iter_": len(best.bounds),
             "converged_": best.converged,
         }
         return _Result(

@@ -69,11 +69,12 @@ def require_same_partition(first: ArrayLike, second: ArrayLike, message: str) ->
 
 
 def public_state(model: Any) -> dict[str, Any]:
-    """The fitted attributes of a model."""
+    """The fitted attributes of a model (a parameter may end in "_" too: `lambda_`)."""
+    parameters = model.get_params(deep=False)
     return {
         name: value
         for name, value in vars(model).items()
-        if name.endswith("_") and not name.startswith("_")
+        if name.endswith("_") and not name.startswith("_") and name not in parameters
     }
 
 
