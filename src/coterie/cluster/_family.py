@@ -31,6 +31,7 @@ INFERENCE = (
     "belief_propagation",
     "linear_program",
     "exact",
+    "least_energy",
     "auto",
 )
 INITS = ("neighborhoods", "k-means++", "random", "perturb")
@@ -151,12 +152,24 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             return Start(self._given_centers(problem, self.init), A)
         geometry = problem.geometry(A, 1.0)
         if groups is not None:
-            centers = complete_groups(problem, geometry, groups, seed)
+            candidates = [complete_groups(problem, geometry, groups, seed)]
         else:
-            centers = initial_centers(
-                problem, geometry, self.init, select=self._select, first=number == 0, seed=seed
-            )
-        return Start(centers.astype(problem.rows.dtype), A)
+            first = number == 0
+            candidates = initial_centers(problem, geometry, self.init, first=first, seed=seed)
+        starts = [Start(centers.astype(problem.rows.dtype), A) for centers in candidates]
+        return starts[0] if len(starts) == 1 else self._most_promising(problem, starts, seed)
+
+    def _most_promising(self, problem: Problem, starts: list[Start], seed: int) -> Start:
+        """The start whose second assignment, under the centroids of its first, costs least."""
+        w = self._weight(problem, starts[0])
+        geometry = problem.geometry(starts[0].A, w)
+
+        def objective(start: Start) -> float:
+            first = problem.assign(start.centers, geometry, None, seed)
+            centers = problem.centers_of(first, start.centers, geometry)
+            return problem.assign(centers, geometry, first.nodes, seed).objective
+
+        return min(starts, key=objective)
 
     def _start_from(self, problem: Problem, model: Any, A: Array | None) -> Start:
         """Where `model` ended, so that a refit after new answers keeps its cluster numbers."""

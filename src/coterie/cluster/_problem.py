@@ -27,9 +27,14 @@ from coterie.inference import (
     IcmPlan,
     NoFeasibleLabels,
     PairwiseModel,
+    better_by_component,
+    components,
+    crowd_of,
+    energy,
     icm,
     icm_plan,
     infer,
+    restart_crowd,
 )
 
 Array = NDArray[Any]
@@ -49,6 +54,7 @@ class Settings(NamedTuple):
     phi_max: str = "tight"
     inference: str = "icm"
     engine_options: dict[str, Any] | None = None
+    time_limit: float = 10.0  # seconds of exact search in an assignment step
 
 
 class Geometry(NamedTuple):
@@ -66,12 +72,18 @@ class Geometry(NamedTuple):
 
 @dataclass(frozen=True)
 class Assignment:
-    """The outcome of an E-step: labels (n,), labels of the core's nodes (s,), sums, and J."""
+    """The outcome of an E-step: labels (n,), labels of the core's nodes (s,), sums, and J.
+
+    `saved` is the share of the core's energy that a search from scratch saved; `proven`, whether
+    no labels of the core cost less.
+    """
 
     labels: Array
     nodes: Array
     statistics: Statistics
     objective: float
+    saved: float = 0.0
+    proven: bool = False
 
 
 class Problem:
@@ -96,6 +108,9 @@ class Problem:
         self.core = constraints.core()
         # Writable copies: numba would compile every kernel again for read-only arrays.
         self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
+        graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
+        self._component = components(graph)[1]
+        self._crowd = crowd_of(graph)
         self.slot = NONE.astype(np.int64)
         if self.core.rows.size:
             self.slot = np.full(self.rows.n, -1, dtype=np.int64)
@@ -158,17 +173,28 @@ class Problem:
 
     # -- E-step ----------------------------------------------------------------------------
     def assign(
-        self, centers: Array, geometry: Geometry, nodes: Array | None, seed: int
+        self,
+        centers: Array,
+        geometry: Geometry,
+        nodes: Array | None,
+        seed: int,
+        refresh: bool = False,
     ) -> Assignment:
-        """Label every row; `nodes` are the core's labels so far, which the result never worsens."""
+        """Label every row; `nodes` are the core's labels so far, which the result never worsens.
+
+        With `refresh`, crowded parts of the core are also searched from scratch.
+        """
         labels, unary, free, statistics = self._label_free_rows(centers, geometry, nodes)
         objective = free + self.prior_cost(geometry.A)
         core = self.core
         if not core.rows.size:
-            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, objective)
-        node_labels, energy = self._label_core(unary, geometry, nodes, seed)
-        self._relabel(statistics, labels, core.expand(node_labels).astype(labels.dtype), geometry)
-        return Assignment(labels, node_labels, statistics, objective + energy)
+            none = np.empty(0, dtype=np.int64)
+            return Assignment(labels, none, statistics, objective, proven=True)
+        model = self._model(self._node_costs(unary, geometry), geometry.same, geometry.differ)
+        found, saved, proven = self._label_core(model, geometry.plan, nodes, seed, refresh)
+        self._relabel(statistics, labels, core.expand(found).astype(labels.dtype), geometry)
+        objective += energy(model, found)
+        return Assignment(labels, found, statistics, objective, saved, proven)
 
     def prior_cost(self, A: Array | None) -> float:
         """-log P(A), 0 where no metric is learned."""
@@ -290,23 +316,32 @@ class Problem:
         return unary
 
     def _label_core(
-        self, unary: Array, geometry: Geometry, nodes: Array | None, seed: int
-    ) -> tuple[Array, float]:
-        """Labels (s,) of the core's nodes and their energy, never above that of `nodes`."""
-        model = self._model(self._node_costs(unary, geometry), geometry.same, geometry.differ)
-        s = self.settings
+        self,
+        model: PairwiseModel,
+        plan: IcmPlan | None,
+        nodes: Array | None,
+        seed: int,
+        refresh: bool,
+    ) -> tuple[Array, float, bool]:
+        """Labels (s,) of the core's nodes, of no higher energy than `nodes`, what `refresh` saved,
+        and whether the labels are proven best.
+        """
+        s, saved, proven = self.settings, 0.0, False
         try:
-            best = icm(model, nodes, plan=geometry.plan, random_state=seed)
+            labels = icm(model, nodes, plan=plan, random_state=seed, time_limit=s.time_limit).labels
+            if refresh and self._crowd is not None:
+                labels, saved = restart_crowd(model, self._crowd, labels, seed)
             if s.inference != "icm":
                 options = s.engine_options or {}
-                found = infer(model, s.inference, labels=best.labels, random_state=seed, **options)
-                polished = icm(model, found.labels, plan=geometry.plan, random_state=seed)
-                best = min((best, polished), key=lambda result: result.energy)
+                found = infer(model, s.inference, labels=labels, random_state=seed, **options)
+                proven = s.inference == "least_energy" and found.converged
+                polished = icm(model, found.labels, plan=plan, random_state=seed).labels
+                labels = better_by_component(model, self._component, labels, polished)
         except NoFeasibleLabels:
             # Says which of the user's own pairs clash; returns only if the engine was wrong.
-            self.constraints.check_feasible(s.n_clusters, hard_only=True)
+            self.constraints.check_feasible(s.n_clusters, hard_only=True, time_limit=s.time_limit)
             raise
-        return best.labels, float(best.energy)
+        return labels, saved, proven
 
     # -- M-step (A) ------------------------------------------------------------------------
     def centers_of(self, assignment: Assignment, old: Array, geometry: Geometry) -> Array:

@@ -15,6 +15,8 @@ from coterie.cluster._problem import Assignment, Geometry, Problem
 Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
+_WORTHWHILE = 1e-3  # share of the core's energy that a fresh search must save to be tried again
+
 
 class Progress(NamedTuple):
     """What a `callback` is told after every iteration; returning True stops the fit there."""
@@ -66,18 +68,28 @@ def run(
     nodes, previous = start.nodes, None
     history: list[float] = []
     converged = stopped = False
+    wait, next_refresh = 1, 2  # a fresh search of the core every iteration while it helps
     for iteration in range(1, max_iter + 1):
-        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)))
+        refresh = iteration >= next_refresh
+        seed_now = int(rng.integers(2**31))
+        now = problem.assign(centers, geometry, nodes, seed_now, refresh)
+        if refresh:
+            wait = 1 if now.saved > _WORTHWHILE else 2 * wait
+            next_refresh = iteration + wait
         history.append(now.objective)
         logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
         report = Progress(init, iteration, max_iter, now.objective)
         stopped = bool(callback(report)) if callback else False
+        settled = False
         if previous is not None:
             fixed = not learning and np.array_equal(now.labels, previous.labels)
             gain = previous.objective - now.objective
-            converged = fixed or gain <= tol * abs(previous.objective)
+            settled = fixed or gain <= tol * abs(previous.objective)
+        converged = settled and refresh
         if converged or stopped or iteration == max_iter:
             break
+        if settled:
+            next_refresh = iteration + 1  # nothing is final before a fresh search agrees
         centers = problem.centers_of(now, centers, geometry)
         if learning:
             A = improve_metric(problem, now, centers, geometry, w)

@@ -59,8 +59,7 @@ class HMRFKMeans(PairwiseKMeans):
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
         "belief_propagation", "linear_program", "exact" or "auto".
     init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
-        "neighborhoods": centroids of the groups the must-links form, large ones far apart, and
-        k-means++ where they are fewer than K; "perturb" completes them by perturbing the global
+        As in `PCKMeans`; "perturb" completes them by perturbing the global
         centroid instead, as printed.
     n_init, max_iter, tol, random_state, warm_start, callback, verbose
         As in `PCKMeans`.

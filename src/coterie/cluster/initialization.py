@@ -186,39 +186,36 @@ def _spread(problem: Problem) -> float:
 
 
 def initial_centers(
-    problem: Problem, geometry: Geometry, init: str, *, select: str, first: bool, seed: int
-) -> Array:
-    """Centres (K, d) for one start.
+    problem: Problem, geometry: Geometry, init: str, *, first: bool, seed: int
+) -> list[Array]:
+    """Candidate centres (K, d) for one start; the caller keeps the one of least objective.
 
-    `select` says which neighbourhoods are taken where there are more than K: the "largest"
-    (PCKMeans) or by weighted farthest-first traversal, "farthest" (HMRF-KMeans). Starts after
-    the first draw them at random instead, far ones more often, so that restarts differ.
+    Where there are more than K neighbourhoods the first start offers two choices: the largest
+    (PCKMeans, Figure 1) and the weighted farthest-first traversal (HMRF-KMeans, 3.3.5), since the
+    largest may all lie in one cluster and the farthest may be outliers. Later starts draw them at
+    random, far ones more often, so that restarts differ.
     """
     k = problem.settings.n_clusters
     rng = np.random.default_rng(seed)
     if init == "random":
         p = problem.weights / problem.weights.sum() if problem.weights.size else None
-        return problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), geometry)
+        return [problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), geometry)]
     if init == "k-means++":
-        return plus_plus(problem, geometry, np.empty((0, problem.rows.d)), rng)
+        return [plus_plus(problem, geometry, np.empty((0, problem.rows.d)), rng)]
     group = neighborhoods(problem.constraints, k, seed)
     centers, sizes = group_centers(problem, geometry, group)
     by_size = np.argsort(-sizes, kind="stable")
     centers, sizes = centers[by_size], sizes[by_size]
-    if len(centers) >= k:
+    if len(centers) > k:
         if not first:
-            chosen = _draw_apart(problem, geometry, centers, sizes, rng)
-        elif select == "largest":
-            chosen = np.arange(k)
-        else:
-            chosen = farthest_first(problem, geometry, centers, sizes)
-        return centers[chosen]
+            return [centers[_draw_apart(problem, geometry, centers, sizes, rng)]]
+        return [centers[:k], centers[farthest_first(problem, geometry, centers, sizes)]]
     if init == "perturb":
-        return perturbed_mean(problem, geometry, centers, rng)
+        return [perturbed_mean(problem, geometry, centers, rng)]
     apart = row_apart_from_all(problem.constraints, group)
-    if apart is not None:
+    if apart is not None and len(centers) < k:
         centers = np.concatenate([centers, problem.as_centers(np.array([apart]), geometry)])
-    return plus_plus(problem, geometry, centers, rng)
+    return [plus_plus(problem, geometry, centers, rng)]
 
 
 def _draw_apart(

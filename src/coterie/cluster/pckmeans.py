@@ -8,8 +8,9 @@ import numpy as np
 
 from coterie.cluster._family import PairwiseKMeans
 from coterie.cluster._problem import Problem, Settings
-from coterie.cluster._run import Callback, Start
+from coterie.cluster._run import Callback, Result, Start
 from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.validation import check_real
 
 __all__ = ["PCKMeans"]
 
@@ -43,10 +44,15 @@ class PCKMeans(PairwiseKMeans):
         "belief_propagation", "linear_program", "exact" or "auto".
     exact_assignment : bool, default=False
         Solve every assignment step to proven optimality (elimination where the pairs form narrow
-        graphs, otherwise a mixed-integer program by HiGHS).
+        graphs, otherwise a mixed-integer program by HiGHS), and never worse than `inference`
+        "icm" does; `assignment_proven_` says whether the last step was solved in time.
+    time_limit : float, default=10.0
+        Seconds that an assignment step may spend on exact search: for `exact_assignment`, and for
+        hard pairs where greedy search finds no assignment that keeps them.
     init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
-        "neighborhoods": centroids of the groups that the must-links form, the K largest; if they
-        are fewer than K, a row cannot-linked to all of them, then k-means++. An array of shape
+        "neighborhoods": centroids of the groups that the must-links form, the K largest or K
+        large ones far apart, whichever costs less; if they are fewer than K, a row cannot-linked
+        to all of them, then k-means++. An array of shape
         (n_clusters, n_features) gives the centres; a fitted model gives its centres and labels.
     n_init : "auto" or int, default="auto"
         Number of starts; the one with the lowest objective is kept. "auto" is 1.
@@ -74,6 +80,9 @@ class PCKMeans(PairwiseKMeans):
         The weight that was used.
     n_iter_ : int
     converged_ : bool
+    assignment_proven_ : bool
+        Whether, for the centres found, no assignment costs less: known where no pairs were given
+        or `exact_assignment` was reached within `time_limit`.
 
     Examples
     --------
@@ -85,8 +94,6 @@ class PCKMeans(PairwiseKMeans):
     [1, 0, 0, 0]
     """
 
-    _select = "largest"
-
     def __init__(
         self,
         n_clusters: int = 8,
@@ -95,6 +102,7 @@ class PCKMeans(PairwiseKMeans):
         metric: Any = "sqeuclidean",
         inference: str = "icm",
         exact_assignment: bool = False,
+        time_limit: float = 10.0,
         init: Any = "neighborhoods",
         n_init: Any = "auto",
         max_iter: int = 300,
@@ -109,6 +117,7 @@ class PCKMeans(PairwiseKMeans):
         self.metric = metric
         self.inference = inference
         self.exact_assignment = exact_assignment
+        self.time_limit = time_limit
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -124,8 +133,22 @@ class PCKMeans(PairwiseKMeans):
     def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
         # The cosine distance of unit rows is the half squared distance already.
         half = 0.5 if isinstance(distortion, SquaredEuclidean) else 1.0
-        engine = "exact" if self.exact_assignment else self.inference
-        return Settings(n_clusters, factor=half, penalty="constant", inference=engine)
+        limit = check_real("time_limit", self.time_limit, finite=False)
+        engine, options = self.inference, {}
+        if self.exact_assignment or engine == "least_energy":
+            engine, options = "least_energy", {"time_limit": limit}
+        return Settings(
+            n_clusters,
+            factor=half,
+            penalty="constant",
+            inference=engine,
+            engine_options=options,
+            time_limit=limit,
+        )
+
+    def _publish(self, problem: Problem, result: Result, w: float) -> None:
+        super()._publish(problem, result, w)
+        self.assignment_proven_ = result.assignment.proven
 
     def _auto_weight(self, problem: Problem, start: Start) -> float:
         """A multiple of the mean distortion within the clusters of the start."""

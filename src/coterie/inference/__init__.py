@@ -21,9 +21,11 @@ from coterie.inference.model import (
     subgraph,
 )
 from coterie.inference.registry import ENGINES, infer
+from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
 
 __all__ = [
     "ENGINES",
+    "Crowd",
     "ExactPlan",
     "IcmPlan",
     "Inference",
@@ -31,7 +33,9 @@ __all__ = [
     "PairwiseModel",
     "auto",
     "belief_propagation",
+    "better_by_component",
     "components",
+    "crowd_of",
     "eliminate",
     "energy",
     "exact_plan",
@@ -44,5 +48,6 @@ __all__ = [
     "linear_program",
     "mean_field",
     "pairwise_model",
+    "restart_crowd",
     "subgraph",
 ]

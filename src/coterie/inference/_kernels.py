@@ -95,6 +95,18 @@ def total_energy(unary, indptr, indices, same, differ, labels):  # IN
 
 
 @njit(cache=True, nogil=True)
+def component_energies(unary, indptr, indices, same, differ, component, labels, out):
+    """E(y) of each component."""  # IN; OUT out (c,) +=
+    for i in range(unary.shape[0]):
+        total = unary[i, labels[i]]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if i < j:
+                total += pair_cost(same, differ, e, labels[i], labels[j])
+        out[component[i]] += total
+
+
+@njit(cache=True, nogil=True)
 def cheapest_labels(unary, labels):  # IN; OUT labels (s,)
     """First label of smallest unary cost of each node."""
     for i in range(unary.shape[0]):

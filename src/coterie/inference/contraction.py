@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.inference.model import (
     FloatArray,
@@ -40,13 +41,17 @@ class Contraction(NamedTuple):
     entry: IntArray
 
 
-def contract(model: PairwiseModel) -> tuple[PairwiseModel, Contraction] | None:
-    """Weld nodes joined by hard must-links (``differ = inf`` for every label); None if none are.
+def contract(
+    model: PairwiseModel, welded: NDArray[np.bool_] | None = None
+) -> tuple[PairwiseModel, Contraction] | None:
+    """Weld nodes joined by the entries `welded` (2E,) into groups; None if none are.
 
-    The energy of a labelling that keeps the groups whole is kept exactly: unary costs, the `same`
-    costs of edges inside a group, and the costs of all edges between two groups are summed.
+    By default those are the hard must-links (``differ = inf`` for every label). The energy of a
+    labelling that keeps the groups whole is kept exactly: unary costs, the `same` costs of edges
+    inside a group, and the costs of all edges between two groups are summed.
     """
-    welded = np.all(np.isinf(model.differ), axis=1)
+    if welded is None:
+        welded = np.all(np.isinf(model.differ), axis=1)
     if not welded.any():
         return None
     n_groups, group = components(model, welded)

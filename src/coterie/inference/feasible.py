@@ -36,7 +36,7 @@ def feasible_start(
     random_state: RandomState = None,
     *,
     restarts: int = 10,
-    time_limit: float = 60.0,
+    time_limit: float = 10.0,
 ) -> IntArray:
     """Labels (s,) of finite and, greedily, low energy.
 

@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie.exceptions import UndecidedFeasibility
 from coterie.inference import _icm_kernels, _kernels
 from coterie.inference._random import RandomState, draw_seed
-from coterie.inference.contraction import on_contracted
+from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
     Inference,
     IntArray,
+    NoFeasibleLabels,
     PairwiseModel,
     check_labels,
     components,
@@ -71,6 +73,7 @@ def icm(
     max_sweeps: int = 100,
     plan: IcmPlan | None = None,
     max_chain: int = 1000,
+    time_limit: float = 10.0,
 ) -> Inference:
     """Lower E by moves of single nodes, of whole must-link components, and swaps along hard edges.
 
@@ -83,8 +86,9 @@ def icm(
     Parameters
     ----------
     labels : (s,), optional
-        Start; the energy never rises above its energy. Default: each node's cheapest label. A start
-        of infinite energy is replaced by `feasible_start`.
+        Start; the energy never rises above its energy. A start of infinite energy is replaced by
+        `feasible_start`. Default: the better of two searches, from each node's cheapest label and
+        from `component_start`.
     random_state : int, Generator, RandomState or None
     max_sweeps : int
         Bound on row sweeps; ``converged`` is False when it is reached.
@@ -92,6 +96,8 @@ def icm(
         From `icm_plan`, to save finding components again when only costs have changed.
     max_chain : int
         Longer chains of hard edges are not swapped (``report["all_chains_tried"]`` is then False).
+    time_limit : float
+        Seconds that `feasible_start` may take for exact search, where greed leads nowhere.
 
     Returns
     -------
@@ -110,23 +116,68 @@ def icm(
             model,
             start,
             lambda small, y: icm(
-                small, y, random_state=random_state, max_sweeps=max_sweeps, max_chain=max_chain
+                small,
+                y,
+                random_state=random_state,
+                max_sweeps=max_sweeps,
+                max_chain=max_chain,
+                time_limit=time_limit,
             ),
         )
     seed = draw_seed(random_state)
-    if start is None:
-        y = np.empty(model.n_nodes, dtype=np.int64)
-        _kernels.cheapest_labels(model.unary, y)
-    else:
-        y = start
+    limits = (max_sweeps, max_chain, time_limit)
+    if start is not None:
+        return _search_from(model, plan, start, seed, *limits)
+    cheapest = np.empty(model.n_nodes, dtype=np.int64)
+    _kernels.cheapest_labels(model.unary, cheapest)
+    found = _search_from(model, plan, cheapest, seed, *limits)
+    together = component_start(model, plan, int(seed), time_limit)
+    if together is None:
+        return found
+    other = _search_from(model, plan, together, seed, *limits)
+    return min((found, other), key=lambda result: result.energy)
+
+
+def component_start(
+    model: PairwiseModel, plan: IcmPlan, seed: int, time_limit: float
+) -> IntArray | None:
+    """Labels (s,) that keep every must-link component whole, by `icm` on components as nodes.
+
+    None where there is no such component, or hard cannot-links inside them leave none. Local
+    moves from each node's own cheapest label satisfy cannot-links one by one and tear components
+    that no later move mends; settled as wholes first, they stay together.
+    """
+    if plan.member_ptr.size < 2:
+        return None
+    contracted = contract(model, (model.differ > 0).any(axis=1))
+    assert contracted is not None
+    small, contraction = contracted
+    if not np.isfinite(small.unary).any(axis=1).all():
+        return None
+    try:
+        return icm(small, random_state=seed, time_limit=time_limit).labels[contraction.group]
+    except (NoFeasibleLabels, UndecidedFeasibility):
+        return None
+
+
+def _search_from(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    y: IntArray,
+    seed: np.uint64,
+    max_sweeps: int,
+    max_chain: int,
+    time_limit: float,
+) -> Inference:
+    """Local search from `y`, or from a feasible start where hard edges make its energy infinite."""
     # Without hard edges the first sweep leaves forbidden labels by itself.
     restarted = plan.hard and not np.isfinite(_kernels.total_energy(*model, y))
     if restarted:
-        y = feasible_start(model, np.random.default_rng(int(seed)))
+        y = feasible_start(model, np.random.default_rng(int(seed)), time_limit=time_limit)
     found = _search(model, plan, y, seed, max_sweeps, max_chain, restarted)
     if np.isfinite(found.energy):
         return found
-    y = feasible_start(model, np.random.default_rng(int(seed)))
+    y = feasible_start(model, np.random.default_rng(int(seed)), time_limit=time_limit)
     return _search(model, plan, y, seed, max_sweeps, max_chain, True)
 
 

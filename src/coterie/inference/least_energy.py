@@ -58,7 +58,7 @@ def least_energy(
     start = None if labels is None else check_labels(model, labels)
 
     def run(small: PairwiseModel, first: IntArray | None) -> Inference:
-        y = icm(small, first, random_state=random_state).labels
+        y = icm(small, first, random_state=random_state, time_limit=time_limit).labels
         how = exact_plan(small, max_table=max_table) if plan is None else plan
         return _least_energy(small, y, how, time.monotonic() + time_limit)
 
