@@ -1,6 +1,7 @@
 """Clusterers of the K-Means family."""
 
 from coterie.cluster.complete_link import ConstrainedCompleteLink
+from coterie.cluster.cop_kmeans import COPKMeans
 from coterie.cluster.dp_means import DPMeans
 from coterie.cluster.hmrf_kmeans import HMRFKMeans
 from coterie.cluster.initialization import neighborhoods
@@ -13,6 +14,7 @@ from coterie.cluster.seeded_kmeans import ConstrainedKMeans, SeededKMeans
 
 __all__ = [
     "LCVQE",
+    "COPKMeans",
     "ConstrainedCompleteLink",
     "ConstrainedKMeans",
     "DPMeans",

@@ -1,0 +1,107 @@
+"""What the user's pairs say to Mosaic, and how often they are wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster import _mosaic_kernels as kernels
+from coterie.constraints import Constraints, PairTable
+
+Array = NDArray[Any]
+
+DEFAULT_NOISE = 0.05  # the library's certainty of a plain pair is 0.95
+_PRIOR_PAIRS = 4.0  # pairs' worth of belief in DEFAULT_NOISE when the rate is estimated
+_LEAST_NOISE, _MOST_NOISE = 1e-6, 0.45
+_VOTE_CAP = 20.0  # nats
+_MOST_SUSPECTS = 1000
+
+
+class Evidence:
+    """The pairs on the graph of the core, as costs that follow the noise rate.
+
+    A pair without a certainty is wrong with probability `rate`: breaking it costs its weight times
+    log((1 - rate) / rate) nats, the log-odds of TVClust's p = q = 1 - rate. One rate serves both
+    kinds: with two, many clusters and few must-links, clusters that are still wrong are explained
+    by "must-links are mostly false" and never mended.
+    """
+
+    def __init__(self, constraints: Constraints) -> None:
+        self.constraints = constraints
+        self.core = constraints.core()
+        self.is_plain = np.isnan(constraints.certainty) & ~constraints.is_hard
+        self._plain = self.core.costs(np.where(self.is_plain, constraints.weight, 0.0))
+        self._given = None
+        if not self.is_plain.all():
+            given = np.where(self.is_plain, 0.0, constraints.strength())
+            self._given = self.core.costs(given)
+        self.twin = np.empty(self.core.indices.size, dtype=np.int64)
+        kernels.twin_entries(self.core.edge_of, self.core.edges.shape[0], self.twin)
+
+    def costs(self, rate: float) -> tuple[Array, Array]:
+        """Cost of equal and of different labels, (2E, 1) each, in nats."""
+        odds = np.log((1.0 - rate) / rate)
+        same, differ = (odds * unit for unit in self._plain)
+        if self._given is not None:
+            same += self._given[0]
+            differ += self._given[1]
+        return same, differ
+
+    def pair_cost(self, rate: float) -> NDArray[np.float64]:
+        """What breaking each of the user's pairs costs, (m,)."""
+        odds = np.log((1.0 - rate) / rate)
+        c = self.constraints
+        out = np.full(c.n_pairs, np.inf)
+        soft = ~c.is_hard
+        out[soft] = np.where(self.is_plain[soft], odds * c.weight[soft], c.strength()[soft])
+        return out
+
+    def agreement(self, beliefs: Array) -> tuple[float, float]:
+        """Expected weight of plain pairs kept under node beliefs (s, K), and their whole weight."""
+        core = self.core
+        kept, whole = kernels.agreement(core.indptr, core.indices, *self._plain, beliefs)
+        return float(kept), float(whole)
+
+    def noise_rate(self, beliefs: Array) -> float:
+        """Posterior mean of the share of plain pairs that are wrong."""
+        kept, whole = self.agreement(beliefs)
+        rate = (whole - kept + _PRIOR_PAIRS * DEFAULT_NOISE) / (whole + _PRIOR_PAIRS)
+        return float(np.clip(rate, _LEAST_NOISE, _MOST_NOISE))
+
+    def votes(self) -> tuple[NDArray[np.float64], float]:
+        """Signed vote (m,) of each pair that it joins its rows, centred, and the must-link share.
+
+        A must-link votes 1 - share and a cannot-link -share times its strength: the mean vote is
+        0, so pairs that say what any random pair would say have no say.
+        """
+        c = self.constraints
+        size = np.minimum(c.strength(1.0 - DEFAULT_NOISE), _VOTE_CAP)
+        must = c.kind > 0
+        share = float(size[must].sum() / size.sum())
+        # One kind alone still speaks, if softly: it is what there is.
+        used = min(max(share, 0.02), 0.98)
+        return np.where(must, (1.0 - used) * size, -used * size), share
+
+    def between(self, near: Array, count: int, votes: Array) -> NDArray[np.float64]:
+        """Votes summed between prototypes, (M, M) symmetric."""
+        i, j = near[self.constraints.pairs[:, 0]], near[self.constraints.pairs[:, 1]]
+        summed = np.bincount(i * count + j, weights=votes, minlength=count * count)
+        table = summed.reshape(count, count)
+        return np.asarray(table + table.T)
+
+    def suspects(self, beliefs: Array) -> PairTable:
+        """The soft pairs most probably wrong under row beliefs (n, K), most suspect first."""
+        c = self.constraints
+        soft = np.flatnonzero(~c.is_hard & (c.weight > 0))
+        together = np.empty(soft.size)
+        for lo in range(0, soft.size, 1 << 16):
+            part = soft[lo : lo + (1 << 16)]
+            left, right = beliefs[c.pairs[part, 0]], beliefs[c.pairs[part, 1]]
+            together[lo : lo + part.size] = np.einsum("ij,ij->i", left, right)
+        wrong = np.where(c.kind[soft] > 0, 1.0 - together, together)
+        if wrong.size > _MOST_SUSPECTS:
+            top = np.sort(np.argpartition(-wrong, _MOST_SUSPECTS)[:_MOST_SUSPECTS])
+            soft, wrong = soft[top], wrong[top]
+        return PairTable(c.pairs[soft, 0], c.pairs[soft, 1], c.kind[soft], wrong, name="doubt")

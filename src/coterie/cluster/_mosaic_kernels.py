@@ -1,0 +1,167 @@
+"""Compiled loops of Mosaic: beliefs about clusters, passed along the user's pairs."""
+
+# mypy: allow-untyped-defs
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+CAP = 20.0  # nats: in the soft stage a hard pair is a pair of this strength
+
+
+@njit(cache=True, nogil=True)
+def twin_entries(edge_of, n_edges, twin):
+    """Position of each CSR entry's other direction."""
+    # IN: edge_of (2E,). OUT: twin (2E,)
+    first = np.full(n_edges, -1, dtype=np.int64)
+    for e in range(edge_of.shape[0]):
+        other = first[edge_of[e]]
+        if other < 0:
+            first[edge_of[e]] = e
+        else:
+            twin[e] = other
+            twin[other] = e
+
+
+@njit(cache=True, nogil=True)
+def normalise(values):
+    """Turn log-values (K,) into probabilities."""
+    # OUT: values
+    top = values.max()
+    total = 0.0
+    for k in range(values.shape[0]):
+        values[k] = np.exp(values[k] - top)
+        total += values[k]
+    for k in range(values.shape[0]):
+        values[k] /= total
+
+
+@njit(cache=True, nogil=True)
+def propagate(logits, indptr, same, differ, twin, damping, sweeps, messages, beliefs):
+    """Sum-product sweeps from the messages given; beliefs at the end.
+
+    A message is log(e^-same c(k) + e^-differ (1 - c(k))) up to a constant, c the belief of the
+    sender without what the receiver told it: O(K), as the cost is one number for all clusters.
+    """
+    # IN: logits (s, K); CSR graph; same, differ (2E, 1); twin (2E,)
+    # OUT: messages (2E, K), entry e of node i holds what i is told along e; beliefs (s, K)
+    s, n_clusters = logits.shape
+    total = np.empty(n_clusters)
+    cavity = np.empty(n_clusters)
+    for sweep in range(sweeps + 1):
+        for i in range(s):
+            for k in range(n_clusters):
+                total[k] = logits[i, k]
+            for e in range(indptr[i], indptr[i + 1]):
+                for k in range(n_clusters):
+                    total[k] += messages[e, k]
+            if sweep == sweeps:
+                normalise(total)
+                beliefs[i] = total
+                continue
+            for e in range(indptr[i], indptr[i + 1]):
+                for k in range(n_clusters):
+                    cavity[k] = total[k] - messages[e, k]
+                normalise(cavity)
+                together = np.exp(-min(same[e, 0], CAP))
+                apart = np.exp(-min(differ[e, 0], CAP))
+                out = twin[e]
+                for k in range(n_clusters):
+                    told = np.log(together * cavity[k] + apart * (1.0 - cavity[k]))
+                    messages[out, k] = damping * messages[out, k] + (1.0 - damping) * told
+
+
+@njit(cache=True, nogil=True)
+def mean_field(logits, indptr, indices, same, differ, sweeps, beliefs):
+    """Mean-field sweeps in index order, from the beliefs given."""
+    # IN: logits (s, K); CSR graph; same, differ (2E, 1). OUT: beliefs (s, K)
+    s, n_clusters = logits.shape
+    total = np.empty(n_clusters)
+    for _ in range(sweeps):
+        for i in range(s):
+            for k in range(n_clusters):
+                total[k] = logits[i, k]
+            for e in range(indptr[i], indptr[i + 1]):
+                pull = min(differ[e, 0], CAP) - min(same[e, 0], CAP)
+                j = indices[e]
+                for k in range(n_clusters):
+                    total[k] += pull * beliefs[j, k]
+            normalise(total)
+            beliefs[i] = total
+
+
+@njit(cache=True, nogil=True)
+def agreement(indptr, indices, same, differ, beliefs):
+    """Expected weight of the pairs that are kept, and of all pairs."""
+    # IN: CSR graph; same, differ (2E, 1) weights of cannot-links and must-links; beliefs (s, K)
+    kept = 0.0
+    whole = 0.0
+    for i in range(beliefs.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j <= i:
+                continue
+            together = 0.0
+            for k in range(beliefs.shape[1]):
+                together += beliefs[i, k] * beliefs[j, k]
+            kept += differ[e, 0] * together + same[e, 0] * (1.0 - together)
+            whole += differ[e, 0] + same[e, 0]
+    return kept, whole
+
+
+@njit(cache=True, nogil=True)
+def log_likelihood(logits, indptr, indices, same, differ):
+    """log P(pairs) if each node took its cluster by softmax(logits), no pair of its own heard."""
+    # IN: logits (s, K); CSR graph; same, differ (2E, 1)
+    chance = np.empty_like(logits)
+    for i in range(logits.shape[0]):
+        chance[i] = logits[i]
+        normalise(chance[i])
+    total = 0.0
+    for i in range(logits.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j <= i:
+                continue
+            equal = 0.0
+            for k in range(logits.shape[1]):
+                equal += chance[i, k] * chance[j, k]
+            together = np.exp(-min(same[e, 0], CAP))
+            apart = np.exp(-min(differ[e, 0], CAP))
+            total += np.log(together * equal + apart * (1.0 - equal))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def softmax_rows(scale, values, out):
+    """softmax(scale * values) of each row; returns nothing."""
+    # IN: values (n, K). OUT: out (n, K)
+    for i in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            out[i, k] = scale * values[i, k]
+        normalise(out[i])
+
+
+@njit(cache=True, nogil=True)
+def slope_and_curvature(scale, values, targets, weights):
+    """Derivatives in `scale` of sum_i w_i sum_k t_ik log softmax(scale v_i)_k."""
+    # IN: values, targets (n, K); weights (n,)
+    slope = 0.0
+    curvature = 0.0
+    chance = np.empty(values.shape[1])
+    for i in range(values.shape[0]):
+        if weights[i] <= 0.0:
+            continue
+        for k in range(values.shape[1]):
+            chance[k] = scale * values[i, k]
+        normalise(chance)
+        mean = 0.0
+        square = 0.0
+        seen = 0.0
+        for k in range(values.shape[1]):
+            mean += chance[k] * values[i, k]
+            square += chance[k] * values[i, k] ** 2
+            seen += targets[i, k] * values[i, k]
+        slope += weights[i] * (seen - mean)
+        curvature += weights[i] * (square - mean * mean)
+    return slope, curvature
