@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_array
 
@@ -110,7 +112,10 @@ def _kmeans_starts(X: Any, n_starts: int, truncation: int, rng: np.random.Genera
     sample = X if n <= _SAMPLE else X[np.sort(rng.choice(n, _SAMPLE, replace=False))]
     starts = []
     for k in sizes:
-        model = KMeans(int(k), n_init=1, random_state=int(rng.integers(2**31 - 1))).fit(sample)
+        model = KMeans(int(k), n_init=1, random_state=int(rng.integers(2**31 - 1)))
+        with warnings.catch_warnings():  # fewer distinct rows than clusters is no concern here
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(sample)
         starts.append(_by_size(model.labels_ if n <= _SAMPLE else model.predict(X)))
     return starts
 
