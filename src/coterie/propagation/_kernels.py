@@ -1,0 +1,211 @@
+"""Compiled loops of propagation: distances to candidates, walks on a graph, pairs near a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def squared_lengths(
+    X: FloatArray,  # IN (n, d)
+    ends: IntArray,  # IN (e,) rows of X
+    indptr: IntArray,  # IN (e + 1,)
+    rows: IntArray,  # IN (indptr[-1],) candidates of each end
+    factor: FloatArray,  # IN (1, d) for A = diag(factor²), or (d, d) for A = factor factorᵀ
+    out: FloatArray,  # OUT (indptr[-1],) (x − x_end)ᵀ A (x − x_end)
+) -> None:
+    """Squared Mahalanobis lengths; exactly 0 between equal rows, which a product of X is not."""
+    d = X.shape[1]
+    diagonal = factor.shape[0] == 1
+    gap = np.empty(d)
+    for e in range(ends.size):
+        for at in range(indptr[e], indptr[e + 1]):
+            total = 0.0
+            for m in range(d):
+                gap[m] = X[rows[at], m] - X[ends[e], m]
+            if diagonal:
+                for m in range(d):
+                    total += (gap[m] * factor[0, m]) ** 2
+            else:
+                for k in range(d):
+                    along = 0.0
+                    for m in range(d):
+                        along += gap[m] * factor[m, k]
+                    total += along * along
+            out[at] = total
+
+
+@njit(cache=True, nogil=True)
+def hitting(
+    indptr: IntArray,  # IN (n + 1,) symmetric graph
+    indices: IntArray,  # IN (nnz,)
+    weights: FloatArray,  # IN (nnz,)
+    degree: FloatArray,  # IN (n,) sum of the weights of a row
+    end: int,
+    alpha: float,
+    smallest: float,
+    residual: FloatArray,  # SCRATCH (n,) zeros, left as zeros
+    green: FloatArray,  # SCRATCH (n,) zeros, left as zeros
+    queue: IntArray,  # SCRATCH (n,)
+    queued: NDArray[np.bool_],  # SCRATCH (n,) False, left as False
+    out_rows: IntArray,  # OUT (n,)
+    out_values: FloatArray,  # OUT (n,)
+) -> int:
+    """Probability that a walk from i reaches `end` before it stops, for every i it may come from.
+
+    Solves g = e_end + alpha P g by pushing residuals of at least `smallest` along the edges, so
+    that 0 <= g - computed <= smallest / (1 - alpha); the probability is g(i) / g(end). Returns how
+    many rows were reached; they stand first in the outputs, in the order they were reached.
+    """
+    n = queue.size
+    residual[end] = 1.0
+    queue[0] = end
+    queued[end] = True
+    first, waiting, reached = 0, 1, 0
+    while waiting:
+        u = queue[first]
+        first = (first + 1) % n
+        waiting -= 1
+        queued[u] = False
+        pushed = residual[u]
+        residual[u] = 0.0
+        if green[u] == 0.0:
+            out_rows[reached] = u
+            reached += 1
+        green[u] += pushed
+        for at in range(indptr[u], indptr[u + 1]):
+            v = indices[at]
+            residual[v] += alpha * weights[at] / degree[v] * pushed
+            if residual[v] >= smallest and not queued[v]:
+                queue[(first + waiting) % n] = v
+                waiting += 1
+                queued[v] = True
+    top = green[end]
+    for k in range(reached):
+        u = out_rows[k]
+        out_values[k] = min(1.0, green[u] / top)
+        for at in range(indptr[u], indptr[u + 1]):
+            residual[indices[at]] = 0.0
+    for k in range(reached):
+        green[out_rows[k]] = 0.0
+        residual[out_rows[k]] = 0.0
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def walk_lists(
+    graph_indptr: IntArray,  # IN (n + 1,)
+    graph_indices: IntArray,  # IN (nnz,)
+    graph_weights: FloatArray,  # IN (nnz,)
+    degree: FloatArray,  # IN (n,)
+    ends: IntArray,  # IN (e,)
+    alpha: float,
+    smallest: float,
+    budget: float,
+    most: int,
+    lengths: IntArray,  # OUT (e,) rows within the budget of each end
+    rows: IntArray,  # OUT (up to `most`,) or empty: count only
+    energy: FloatArray,  # OUT as `rows`: -2 log of the probability
+) -> int:
+    """Rows whose walk reaches an end with -2 log probability <= `budget`, for each end.
+
+    Returns their number, or more than `most` as soon as that is exceeded.
+    """
+    n = degree.size
+    residual, green = np.zeros(n), np.zeros(n)
+    queue, queued = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    near, value = np.empty(n, dtype=np.int64), np.empty(n)
+    total = 0
+    for e in range(ends.size):
+        reached = hitting(
+            graph_indptr,
+            graph_indices,
+            graph_weights,
+            degree,
+            ends[e],
+            alpha,
+            smallest,
+            residual,
+            green,
+            queue,
+            queued,
+            near,
+            value,
+        )
+        start = total
+        for k in range(reached):
+            q = -2.0 * np.log(value[k])
+            if q <= budget:
+                if total < rows.size:
+                    rows[total] = near[k]
+                    energy[total] = q
+                total += 1
+        lengths[e] = total - start
+        if total > most:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def near_pairs(
+    sources: IntArray,  # IN (m, 2) numbers of the two ends of each source
+    ends: IntArray,  # IN (e,) rows
+    indptr: IntArray,  # IN (e + 1,)
+    rows: IntArray,  # IN rows near each end, nearest first
+    energy: FloatArray,  # IN their q, ascending within an end
+    n: int,
+    budget: float,
+    share_ends: bool,
+    most: int,
+    out_i: IntArray,  # OUT (up to `most`,) or empty: count only
+    out_j: IntArray,  # OUT
+    out_source: IntArray,  # OUT
+    out_energy: FloatArray,  # OUT the smaller q of the two orientations
+) -> int:
+    """Pairs {i, j} with min(q_A(i) + q_B(j), q_A(j) + q_B(i)) <= budget, once for each source.
+
+    Both lists are sorted, so the work is that of the lists and the output. Returns the number of
+    pairs, or more than `most` as soon as that is exceeded.
+    """
+    q_a, q_b = np.full(n, np.inf), np.full(n, np.inf)
+    total = 0
+    for s in range(sources.shape[0]):
+        a, b = sources[s, 0], sources[s, 1]
+        row_a, row_b = ends[a], ends[b]
+        for at in range(indptr[a], indptr[a + 1]):
+            q_a[rows[at]] = energy[at]
+        for at in range(indptr[b], indptr[b + 1]):
+            q_b[rows[at]] = energy[at]
+        for x in range(indptr[a], indptr[a + 1]):
+            i = rows[x]
+            if energy[x] > budget or total > most:
+                break
+            for y in range(indptr[b], indptr[b + 1]):
+                q = energy[x] + energy[y]
+                if q > budget:
+                    break
+                j = rows[y]
+                n_shared = (i in (row_a, row_b)) + (j in (row_a, row_b))
+                if i == j or n_shared == 2 or (n_shared and not share_ends):
+                    continue
+                other = q_a[j] + q_b[i]
+                if other < q or (other == q and j < i):
+                    continue  # the other orientation speaks for this pair
+                if total < out_i.size:
+                    out_i[total] = min(i, j)
+                    out_j[total] = max(i, j)
+                    out_source[total] = s
+                    out_energy[total] = q
+                total += 1
+        for at in range(indptr[a], indptr[a + 1]):
+            q_a[rows[at]] = np.inf
+        for at in range(indptr[b], indptr[b + 1]):
+            q_b[rows[at]] = np.inf
+        if total > most:
+            break
+    return total

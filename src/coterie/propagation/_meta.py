@@ -1,0 +1,145 @@
+"""What estimators that propagate pairs before they hand them on have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster import MPCKMeans
+from coterie.constraints import Constraints, PairTable
+from coterie.exceptions import InvalidParameter
+from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
+from coterie.propagation.spreading import read_sources
+
+__all__ = ["PropagatingClusterer"]
+
+Array = NDArray[Any]
+
+
+def _inner_has(name: str) -> Any:
+    """For `available_if`: the estimator inside has the method."""
+
+    def check(self: PropagatingClusterer) -> bool:
+        inner = getattr(self, "estimator_", None) or self._inner()
+        getattr(inner, name)  # its AttributeError is the message
+        return True
+
+    return check
+
+
+class PropagatingClusterer(ConstrainedClusterer):
+    """A clusterer around another one, which it gives more pairs than it was told.
+
+    A subclass has the parameters `estimator` and `random_state`.
+    """
+
+    estimator: Any
+    random_state: Any
+
+    # -- the estimator inside ------------------------------------------------------------------
+    def _inner(self) -> Any:
+        """The estimator, MPCKMeans by default."""
+        return MPCKMeans() if self.estimator is None else self.estimator
+
+    def _fresh_inner(self, rng: np.random.RandomState, sample_weight: Any) -> Any:
+        """An unfitted copy of it, seeded from `random_state` where that is given."""
+        inner = self._inner()
+        if not (hasattr(inner, "get_params") and has_fit_parameter(inner, "constraints")):
+            raise InvalidParameter(
+                f"estimator={inner!r} takes no constraints in fit; give a clusterer of Coterie."
+            )
+        if sample_weight is not None and not has_fit_parameter(inner, "sample_weight"):
+            raise InvalidParameter(
+                f"sample_weight was given, but {type(inner).__name__} takes none."
+            )
+        copy = clone(inner)
+        if self.random_state is not None:
+            seeded = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
+            copy.set_params(**{name: int(rng.randint(2**31 - 1)) for name in sorted(seeded)})
+        return copy
+
+    def _rng(self) -> np.random.RandomState:
+        return check_random_state(self.random_state)
+
+    def _default_certainty(self, inner: Any) -> float:
+        return float(getattr(inner, "default_certainty", 0.95))
+
+    # -- what every fit publishes --------------------------------------------------------------
+    def _publish(self, inner: Any, source: Constraints, propagated: Constraints) -> None:
+        self.estimator_ = inner
+        self.labels_ = inner.labels_
+        self.constraints_ = source
+        self.propagated_constraints_ = propagated
+        self.n_propagated_ = int(is_new(propagated, source).sum())
+        self.violations_ = own_violations(inner, source, self._default_certainty(inner))
+
+    def diagnose(self, y: Any) -> Diagnosis:
+        """Precision of the propagated pairs of the last fit, given true classes (n,)."""
+        check_is_fitted(self)
+        return diagnose(self.propagated_constraints_, self.constraints_, y)
+
+    # -- new rows: what the estimator inside offers ----------------------------------------------
+    @available_if(_inner_has("predict"))
+    def predict(self, X: Any) -> Array:
+        """The cluster of each row, (n,), by the estimator inside."""
+        check_is_fitted(self)
+        return self.estimator_.predict(self._check_new_rows(X))
+
+    @available_if(_inner_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """Posterior of each row's cluster, (n, K), by the estimator inside."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(self._check_new_rows(X))
+
+    @available_if(_inner_has("score"))
+    def score(self, X: Any, y: Any = None) -> float:
+        """Score of the estimator inside."""
+        check_is_fitted(self)
+        return float(self.estimator_.score(self._check_new_rows(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self._inner()
+        if hasattr(inner, "__sklearn_tags__"):
+            tags.input_tags.sparse = get_tags(inner).input_tags.sparse
+        return tags
+
+
+def own_violations(inner: Any, source: Constraints, default_certainty: float) -> PairTable:
+    """The user's own broken pairs, each with its share of what the fit paid for the two rows.
+
+    The estimator inside was given each pair once, merged with its repetitions and with what was
+    propagated onto it; costs are in proportion to weights.
+    """
+    paid = inner.violations_
+    keys = 2 * (paid.i * source.n_samples + paid.j) + (paid.kind > 0)
+    order = np.argsort(keys, kind="stable")
+    keys, cost = keys[order], paid.value[order]
+    at = np.searchsorted(keys, pair_keys(source))
+    found = np.zeros(source.n_pairs, dtype=bool)
+    inside = at < keys.size
+    found[inside] = keys[at[inside]] == pair_keys(source)[inside]
+    value = np.zeros(source.n_pairs)
+    value[found] = cost[at[found]] * _share_of_merged(source, default_certainty)[found]
+    return broken_pairs(inner.labels_, source, value)
+
+
+def _share_of_merged(source: Constraints, default_certainty: float) -> NDArray[np.float64]:
+    """Weight of each pair (m,) divided by that of all its repetitions; hard pairs count whole."""
+    merged = read_sources(source, default_certainty)
+    merged_keys = 2 * (merged.pairs[:, 0] * source.n_samples + merged.pairs[:, 1])
+    merged_keys = merged_keys + (merged.kind > 0)
+    strength = source.strength(default_certainty)
+    plain = np.log(default_certainty / (1 - default_certainty))
+    whole = np.ones(source.n_pairs)
+    told = (strength > 0) & np.isfinite(strength)
+    total = merged.weight[np.searchsorted(merged_keys, pair_keys(source)[told])]
+    whole[told] = strength[told] / plain / total
+    return whole

@@ -1,0 +1,229 @@
+"""GPK-Means: Gaussian propagation around any clusterer (seed 004, Fig. 3.1)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.propagation._meta import PropagatingClusterer
+from coterie.propagation._shape import cluster_shape
+from coterie.propagation.gaussian import SCALES, propagate_gaussian
+from coterie.propagation.spreading import Options
+from coterie.validation import check_choice, check_count, check_real
+
+__all__ = ["GPKMeans"]
+
+logger = logging.getLogger(__name__)
+
+
+class GPKMeans(PropagatingClusterer):
+    """Cluster, carry the known pairs over to their neighbourhoods, and cluster again.
+
+    The first run of `estimator` knows the pairs given. Each round then propagates them by the
+    clusters and metrics found last (`propagate_gaussian`) and runs the estimator from the last
+    solution with the pairs that gives. Few pairs go further so, as long as they are typical of
+    their surroundings.
+
+    With `threshold=1` and no duplicate rows this is two runs of the estimator, the second from
+    where the first ended (seed 004, section 5.4.1).
+
+    Parameters
+    ----------
+    estimator : estimator, default None
+        Any clusterer of Coterie that weighs its pairs (`PCKMeans`, `MPCKMeans`, `HMRFKMeans`,
+        `PPC`, `RDPMeans`, ...); None is `MPCKMeans()`. Metrics it learns, or covariances, shape
+        the Gaussians; otherwise they are round.
+    threshold : float in (0, 1], default 0.5
+        Least weight of a propagated pair, for a source of weight 1. The thesis uses 0.5 and 0.7,
+        and 0.01 to 0.05 in twenty dimensions, where few rows are near each other.
+    reduce : {"max", "sum"}, default "max"
+        Of several pairs of one kind on the same rows, the strongest or their sum.
+    n_rounds : int, default 10
+        At most so many rounds of propagation after the first run. Rounds end before when the
+        estimator's objective settles or a labelling comes back.
+    reduce_dim : transformer, default None
+        Propagate in the space of its `fit_transform`, by Euclidean distance there: PCA, RCA
+        (which is given the constraints) or TruncatedSVD for sparse rows. In many dimensions a
+        Gaussian holds next to no rows. Clustering itself is in the space of X.
+    scale, share_ends, hard_weight, max_pairs
+        As in `propagate_gaussian`.
+    tol : float, default 1e-6
+        Relative change of the objective between rounds below which it has settled.
+    random_state : int, RandomState or None
+        Seeds every `random_state` of the estimator; None leaves them alone.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        As fitted in the last round.
+    labels_ : (n_samples,) ndarray
+    n_rounds_ : int
+        Rounds of propagation that were run.
+    propagated_constraints_ : Constraints
+        What the last round was given: the pairs of `fit`, and those propagated from them.
+    n_propagated_ : int
+        How many of them are not pairs of `fit`.
+    objective_history_ : (n_rounds_ + 1,) ndarray
+        The estimator's final objective in each run. Runs have different pairs, so it may go both
+        ways.
+    objective_ : float
+    converged_ : bool
+        Whether the rounds ended before `n_rounds` was reached.
+    constraints_ : Constraints
+        The pairs of `fit`.
+    violations_ : PairTable
+        Those of them that were broken.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coterie import Constraints, GPKMeans, MPCKMeans
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = Constraints(150, must_link=[(50, 60), (100, 120)], cannot_link=[(77, 146)])
+    >>> model = GPKMeans(MPCKMeans(3, random_state=0)).fit(X, constraints=known)
+    >>> model.n_propagated_ > 3
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        threshold: float = 0.5,
+        reduce: str = "max",
+        n_rounds: int = 10,
+        reduce_dim: Any = None,
+        scale: str = "aim",
+        share_ends: bool = True,
+        hard_weight: float = 1.0,
+        max_pairs: int = 10_000_000,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.threshold = threshold
+        self.reduce = reduce
+        self.n_rounds = n_rounds
+        self.reduce_dim = reduce_dim
+        self.scale = scale
+        self.share_ends = share_ends
+        self.hard_weight = hard_weight
+        self.max_pairs = max_pairs
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, optional
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the estimator.
+        """
+        self._check_parameters(X)
+        X, known, weights = self._check_fit_input(X, constraints, sample_weight)
+        fit_params = {} if weights is None else {"sample_weight": weights}
+        first = self._fresh_inner(self._rng(), weights)
+        model = clone(first).fit(X, constraints=known, **fit_params)
+        given, objectives, seen = known, [_objective(model)], {model.labels_.tobytes()}
+        converged = not known.n_pairs
+        near = self._space(X, known) if known.n_pairs else None
+        while not converged and len(objectives) <= self.n_rounds:
+            given = self._propagate(X, near, model, known)
+            model = _refit(first, model, X, given, fit_params)
+            objectives.append(_objective(model))
+            labels = model.labels_.tobytes()
+            converged = labels in seen or _settled(objectives, self.tol)
+            seen.add(labels)
+            logger.debug("round %d: %r", len(objectives) - 1, given)
+        self._publish(model, known, given)
+        self.objective_history_ = np.array(objectives)
+        self.objective_ = objectives[-1]
+        self.n_rounds_ = len(objectives) - 1
+        self.converged_ = bool(converged)
+        return self
+
+    def _check_parameters(self, X: Any) -> None:
+        Options.checked(
+            self.threshold, self.reduce, self.share_ends, self.hard_weight, self.max_pairs
+        )
+        check_choice("scale", self.scale, SCALES)
+        check_count("n_rounds", self.n_rounds)
+        check_real("tol", self.tol)
+        inner = self._inner()
+        if hasattr(inner, "get_params") and "init" not in inner.get_params(deep=False):
+            raise InvalidParameter(
+                f"{type(inner).__name__} has no parameter init to start a round from the last."
+            )
+        if issparse(X) and self.reduce_dim is None:
+            raise InvalidData(
+                "sparse rows have no Gaussian neighbourhoods: give reduce_dim, for instance "
+                "TruncatedSVD(20), or use GraphPropagation."
+            )
+
+    def _space(self, X: Any, known: Constraints) -> Any:
+        """Rows in the space of `reduce_dim`, or None for that of X."""
+        if self.reduce_dim is None:
+            return None
+        reducer = clone(self.reduce_dim)
+        told = {"constraints": known} if has_fit_parameter(reducer, "constraints") else {}
+        return reducer.fit(X, **told).transform(X)
+
+    def _propagate(self, X: Any, near: Any, model: Any, known: Constraints) -> Constraints:
+        """The pairs and those propagated by the clusters of `model`, in the space `near` if any."""
+        labels, centers, metrics = cluster_shape(model, X if near is None else near)
+        return propagate_gaussian(
+            X if near is None else near,
+            labels,
+            centers,
+            metrics if near is None else None,
+            known,
+            self.threshold,
+            scale=self.scale,
+            reduce=self.reduce,
+            share_ends=self.share_ends,
+            hard_weight=self.hard_weight,
+            default_certainty=self._default_certainty(model),
+            max_pairs=self.max_pairs,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and self.reduce_dim is not None
+        return tags
+
+
+def _refit(first: Any, model: Any, X: Any, given: Constraints, fit_params: Any) -> Any:
+    """The estimator run from where `model` ended; its parameters are as they were in the end."""
+    start = first.get_params(deep=False)["init"]
+    again = clone(first)
+    again.set_params(init=model)
+    again.fit(X, constraints=given, **fit_params)
+    return again.set_params(init=start)
+
+
+def _objective(model: Any) -> float:
+    """The estimator's final objective; the bound of a mixture goes the other way."""
+    if hasattr(model, "objective_"):
+        return float(model.objective_)
+    return -float(model.lower_bound_) if hasattr(model, "lower_bound_") else float("nan")
+
+
+def _settled(objectives: list[float], tol: float) -> bool:
+    """Whether the last two propagated runs ended alike; the first run had other pairs."""
+    if len(objectives) < 3:
+        return False
+    before, now = objectives[-2:]
+    return abs(now - before) <= tol * max(abs(now), abs(before))
