@@ -30,10 +30,11 @@ from coterie.inference import (
     better_by_component,
     components,
     crowd_of,
-    energy,
     icm,
     icm_plan,
     infer,
+    pair_energy,
+    polish,
     restart_crowd,
 )
 
@@ -67,7 +68,16 @@ class Geometry(NamedTuple):
     pair_cost: Array  # (m,) or (m, K)
     same: Array
     differ: Array
-    plan: IcmPlan | None
+    plan: IcmPlan
+
+
+class CoreCosts(NamedTuple):
+    """Costs of the core's rows: `unary` (r, K) of every label, `lead` (r,) of the best other label
+    above the one a row has.
+    """
+
+    unary: Array
+    lead: Array
 
 
 @dataclass(frozen=True)
@@ -111,6 +121,7 @@ class Problem:
         graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
         self._component = components(graph)[1]
         self._crowd = crowd_of(graph)
+        self.can_refresh = self._crowd is not None
         self.slot = NONE.astype(np.int64)
         if self.core.rows.size:
             self.slot = np.full(self.rows.n, -1, dtype=np.int64)
@@ -148,16 +159,11 @@ class Problem:
         log_det = np.zeros(1)
         if self.settings.form is not None and isinstance(self.distortion, SquaredEuclidean):
             log_det = self.distortion.log_det(A)
-        bare = Geometry(A, row_term, scale, log_det, NONE, NONE, NONE, None)
-        return self.weigh_pairs(bare, w)
-
-    def weigh_pairs(self, geometry: Geometry, w: float) -> Geometry:
-        """The geometry with another weight of a plain pair."""
-        cost = self.pair_costs(geometry.A, w)
+        cost = self.pair_costs(A, w)
         same, differ = self.core.costs(cost)
         unary = np.zeros((self.core.n_nodes, self.settings.n_clusters))
         plan = icm_plan(self._model(unary, same, differ))
-        return geometry._replace(pair_cost=cost, same=same, differ=differ, plan=plan)
+        return Geometry(A, row_term, scale, log_det, cost, same, differ, plan)
 
     def pair_costs(self, A: Array | None, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -184,16 +190,21 @@ class Problem:
 
         With `refresh`, crowded parts of the core are also searched from scratch.
         """
-        labels, unary, free, statistics = self._label_free_rows(centers, geometry, nodes)
-        objective = free + self.prior_cost(geometry.A)
+        labels, costs, cost, statistics = self._label_rows(centers, geometry, nodes)
+        objective = cost + self.prior_cost(geometry.A)
         core = self.core
         if not core.rows.size:
-            none = np.empty(0, dtype=np.int64)
-            return Assignment(labels, none, statistics, objective, proven=True)
-        model = self._model(self._node_costs(unary, geometry), geometry.same, geometry.differ)
-        found, saved, proven = self._label_core(model, geometry.plan, nodes, seed, refresh)
-        self._relabel(statistics, labels, core.expand(found).astype(labels.dtype), geometry)
-        objective += energy(model, found)
+            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, objective)
+        unary, lead = self._node_costs(costs, geometry)
+        model = self._model(unary, geometry.same, geometry.differ)
+        found, saved, proven = self._label_core(model, lead, geometry.plan, nodes, seed, refresh)
+        new = core.expand(found).astype(labels.dtype)
+        objective += self._relabel(statistics, labels, new, costs.unary, geometry)
+        objective += pair_energy(model, found)
+        if core.inside_cannot.size:
+            inside = core.unary(geometry.pair_cost)
+            at = found if inside.shape[1] > 1 else np.zeros_like(found)
+            objective += float(np.take_along_axis(inside, at[:, None], axis=1).sum())
         return Assignment(labels, found, statistics, objective, saved, proven)
 
     def prior_cost(self, A: Array | None) -> float:
@@ -202,25 +213,26 @@ class Problem:
             return 0.0
         return rayleigh(A, self.settings.prior_width)[0]
 
-    def _label_free_rows(
+    def _label_rows(
         self, centers: Array, geometry: Geometry, nodes: Array | None
-    ) -> tuple[Array, Array, float, Statistics]:
-        """One pass over the rows: labels (n,), costs (r, K) of the core's rows, cost of the free
-        ones, and sums in which the core's rows count with their labels so far.
+    ) -> tuple[Array, CoreCosts, float, Statistics]:
+        """One pass over the rows: labels (n,), costs of the core's rows, and the cost and sums of
+        all rows, in which those of the core count with their labels so far.
         """
         s, rows, distortion = self.settings, self.rows, self.distortion
         labels = np.empty(rows.n, dtype=np.int32)
+        size = self.core.rows.size
+        costs = CoreCosts(np.empty((size, s.n_clusters)), np.empty(size))
         keep = nodes is not None
         if nodes is not None:
             labels[self.core.rows] = self.core.expand(nodes)
-        unary = np.empty((self.core.rows.size, s.n_clusters))
         terms = distortion.center_terms(centers, geometry.A)
         offset = terms.offset - geometry.log_det.astype(terms.offset.dtype)
         terms = terms._replace(offset=offset)
 
         # Dense rows under one fixed metric need no Python between the product and the sums.
-        fused = not rows.is_sparse and terms.square is None and s.form is None
         slope = np.ascontiguousarray(terms.slope.T)
+        fused = not rows.is_sparse and terms.square is None and s.form is None
 
         def work(start: int, stop: int) -> tuple[float, Statistics]:
             part = self.no_statistics()
@@ -238,7 +250,7 @@ class Problem:
                     self.slot[block],
                     keep,
                     labels[block],
-                    unary,
+                    *costs,
                     part.sums,
                     part.counts,
                 )
@@ -256,13 +268,13 @@ class Problem:
                     self.slot[lo:hi],
                     keep,
                     here,
-                    unary,
+                    *costs,
                 )
                 part.add(chunk, here, weights, scale, distortion)
             return total, part
 
         total, statistics = rows.map_reduce(work, lambda a, b: (a[0] + b[0], a[1] + b[1]))
-        return labels, unary, total, statistics
+        return labels, costs, total, statistics
 
     def mean_distortion(self, centers: Array) -> float:
         """Distortion of a row from the centroid of its cluster, were there no pairs: the mean
@@ -287,9 +299,12 @@ class Problem:
         return Statistics.zeros(s.n_clusters, self.rows.d, s.form, s.per_cluster)
 
     def _relabel(
-        self, statistics: Statistics, labels: Array, new: Array, geometry: Geometry
-    ) -> None:
-        """Give the core's rows their new labels, moving in the sums only those that changed."""
+        self, statistics: Statistics, labels: Array, new: Array, unary: Array, geometry: Geometry
+    ) -> float:
+        """Give the core's rows their new labels; return by how much their own costs change.
+
+        Only the rows whose label changes are read and moved in the sums.
+        """
         old = labels[self.core.rows]
         changed = np.flatnonzero(new != old)
         labels[self.core.rows] = new
@@ -302,23 +317,26 @@ class Problem:
             scale = geometry.row_scale[which] if geometry.row_scale.size else NONE
             statistics.add(chunk, old[part], -weights, scale, self.distortion)
             statistics.add(chunk, new[part], weights, scale, self.distortion)
+        return float((unary[changed, new[changed]] - unary[changed, old[changed]]).sum())
 
     def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
         # The core's arrays are right by construction; checking them costs as much as a sweep.
         return PairwiseModel(unary, self._indptr, self._indices, same, differ)
 
-    def _node_costs(self, unary: Array, geometry: Geometry) -> Array:
-        """Costs (s, K) of the nodes from those of the core's rows (r, K)."""
-        if self.core.n_nodes < self.core.rows.size:
-            unary = self.core.contract(unary)
+    def _node_costs(self, costs: CoreCosts, geometry: Geometry) -> tuple[Array, Array | None]:
+        """Costs (s, K) of the nodes and, where every node is one row, their lead (s,)."""
+        if self.core.n_nodes == self.core.rows.size and not self.core.inside_cannot.size:
+            return costs.unary, costs.lead
+        unary = self.core.contract(costs.unary)
         if self.core.inside_cannot.size:
             unary += self.core.unary(geometry.pair_cost)
-        return unary
+        return unary, None
 
     def _label_core(
         self,
         model: PairwiseModel,
-        plan: IcmPlan | None,
+        lead: Array | None,
+        plan: IcmPlan,
         nodes: Array | None,
         seed: int,
         refresh: bool,
@@ -328,14 +346,18 @@ class Problem:
         """
         s, saved, proven = self.settings, 0.0, False
         try:
-            labels = icm(model, nodes, plan=plan, random_state=seed, time_limit=s.time_limit).labels
+            if nodes is None:
+                start = icm(model, plan=plan, random_state=seed, time_limit=s.time_limit)
+                labels = start.labels
+            else:
+                labels = polish(model, plan, nodes, lead, seed)
             if refresh and self._crowd is not None:
                 labels, saved = restart_crowd(model, self._crowd, labels, seed)
             if s.inference != "icm":
                 options = s.engine_options or {}
                 found = infer(model, s.inference, labels=labels, random_state=seed, **options)
                 proven = s.inference == "least_energy" and found.converged
-                polished = icm(model, found.labels, plan=plan, random_state=seed).labels
+                polished = polish(model, plan, found.labels, None, seed)
                 labels = better_by_component(model, self._component, labels, polished)
         except NoFeasibleLabels:
             # Says which of the user's own pairs clash; returns only if the engine was wrong.

@@ -15,7 +15,7 @@ from coterie.cluster._problem import Assignment, Geometry, Problem
 Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
-_WORTHWHILE = 1e-3  # share of the core's energy that a fresh search must save to be tried again
+_WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
 
 
 class Progress(NamedTuple):
@@ -70,7 +70,7 @@ def run(
     converged = stopped = False
     wait, next_refresh = 1, 2  # a fresh search of the core every iteration while it helps
     for iteration in range(1, max_iter + 1):
-        refresh = iteration >= next_refresh
+        refresh = problem.can_refresh and iteration >= next_refresh
         seed_now = int(rng.integers(2**31))
         now = problem.assign(centers, geometry, nodes, seed_now, refresh)
         if refresh:
@@ -85,7 +85,7 @@ def run(
             fixed = not learning and np.array_equal(now.labels, previous.labels)
             gain = previous.objective - now.objective
             settled = fixed or gain <= tol * abs(previous.objective)
-        converged = settled and refresh
+        converged = settled and (refresh or not problem.can_refresh)
         if converged or stopped or iteration == max_iter:
             break
         if settled:

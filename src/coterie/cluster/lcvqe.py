@@ -43,6 +43,7 @@ class LcvqeProblem(Problem):
     ) -> None:
         super().__init__(X, constraints, weights, distortion, settings)
         self.pairs = self._distinct_pairs()
+        self.can_refresh = False  # its E-step starts from scratch each time
 
     def _distinct_pairs(self) -> Pairs:
         c = self.constraints
@@ -56,20 +57,26 @@ class LcvqeProblem(Problem):
         return Pairs(ends, distinct[:, 0] > 0, weight)
 
     def assign(
-        self, centers: Array, geometry: Geometry, nodes: Array | None, seed: int
+        self,
+        centers: Array,
+        geometry: Geometry,
+        nodes: Array | None,
+        seed: int,
+        refresh: bool = False,
     ) -> Assignment:
         """Label every row, and add to the sums what broken pairs pull on.
 
         mu_j = (sum of members + 1/2 sum of GMLV_j + sum of GCLV_j) / (their masses) follows.
         """
-        labels, halves, free, statistics = self._label_free_rows(centers, geometry)
+        labels, costs, total, statistics = self._label_rows(centers, geometry, nodes)
         rows = self.core.rows
         if not rows.size:
-            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, free)
-        distances = halves / self.settings.factor
+            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, total)
+        free = total - costs.unary[np.arange(rows.size), labels[rows]].sum()
+        distances = costs.unary / self.settings.factor
         core_labels, cost = self._decide(distances, nodes)
-        labels[rows] = core_labels
-        self._add_rows(statistics, rows, core_labels.astype(labels.dtype), geometry)
+        new = core_labels.astype(labels.dtype)
+        self._relabel(statistics, labels, new, costs.unary, geometry)
         row, cluster, mass, _ = self._pulls(distances, core_labels)
         if self.weights.size:
             mass = mass * self.weights[rows[row]]

@@ -7,36 +7,42 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def nearest(distances, row_term, weights, factor, slot, keep, labels, unary):
-    """Label each free row with its nearest centre; copy the costs of constrained rows.
+def nearest(distances, row_term, weights, factor, slot, keep, labels, unary, lead):
+    """Label each row with its nearest centre; copy the costs of constrained rows.
 
-    Returns the summed cost of the free rows; a row's cost is factor * weight * distortion.
+    Returns the summed cost of all rows under `labels`; a row's cost is factor * weight *
+    distortion.
     """
     # IN: distances (b, K) without the row term; row_term (b,); weights (b,) or (0,) for ones;
     #     slot (b,) position of the row in `unary`, -1 for a free row, or (0,) for all free;
-    #     keep: constrained rows keep the label they have instead of taking the nearest
-    # OUT: labels (b,); unary (r, K) costs
+    #     keep: constrained rows keep the label they have
+    # OUT: labels (b,); unary (r, K) costs and lead (r,), what the best other label costs above
+    #      the one in `labels`, for constrained rows
     b, n_clusters = distances.shape
     total = 0.0
     for i in range(b):
+        constrained = slot.size > 0 and slot[i] >= 0
+        if not (constrained and keep):
+            best = 0
+            low = distances[i, 0]
+            for k in range(1, n_clusters):
+                if distances[i, k] < low:
+                    low = distances[i, k]
+                    best = k
+            labels[i] = best
+        y = labels[i]
         w = factor if weights.size == 0 else factor * weights[i]
-        free = slot.size == 0 or slot[i] < 0
-        if not free:
+        # A zero weight silences the row even where the distance is infinite.
+        cost = w * (np.float64(distances[i, y]) + row_term[i]) if w > 0.0 else 0.0
+        total += cost
+        if constrained:
+            other = np.inf
             for k in range(n_clusters):
-                value = np.float64(distances[i, k]) + row_term[i]
-                # A zero weight silences the row even where the distance is infinite.
-                unary[slot[i], k] = w * value if w > 0.0 else 0.0
-            if keep:
-                continue
-        best = 0
-        low = distances[i, 0]
-        for k in range(1, n_clusters):
-            if distances[i, k] < low:
-                low = distances[i, k]
-                best = k
-        labels[i] = best
-        if free and w > 0.0:
-            total += w * (np.float64(low) + row_term[i])
+                value = w * (np.float64(distances[i, k]) + row_term[i]) if w > 0.0 else 0.0
+                unary[slot[i], k] = value
+                if k != y and value < other:
+                    other = value
+            lead[slot[i]] = other - cost
     return total
 
 
@@ -72,40 +78,41 @@ def label_dense(
     keep,
     labels,
     unary,
+    lead,
     sums,
     counts,
 ):
     """`nearest` and `add_dense` for a whole block of dense rows, a cacheful at a time.
 
-    Distances are offset_k + scale_i <x_i - shift, slope_k>; returns the cost of the free rows.
+    Distances are offset_k + scale_i <x_i - shift, slope_k>; returns the cost of the rows.
     """
     # IN: rows (b, d); shift (d,) or (0,); slope (d, K); offset (K,); scale, row_term, weights
     #     (b,) or (0,); factor; slot (b,) or (0,); keep
-    # OUT: labels (b,), unary (r, K), sums (K, d), counts (K,), as in `nearest` and `add_dense`
+    # OUT: labels, unary, lead, sums, counts as in `nearest` and `add_dense`
     b, d = rows.shape
     n_clusters = slope.shape[1]
     step = 256
     moved = np.empty((step if shift.size else 0, d), dtype=rows.dtype)
-    distances = np.empty((step, n_clusters), dtype=rows.dtype)
+    buffer = np.empty((step, n_clusters), dtype=rows.dtype)
     total = 0.0
     for lo in range(0, b, step):
         hi = min(lo + step, b)
-        here = distances[: hi - lo]
+        distances = buffer[: hi - lo]
         chunk = rows[lo:hi]
         if shift.size:
             chunk = moved[: hi - lo]
             for i in range(hi - lo):
                 for m in range(d):
                     chunk[i, m] = rows[lo + i, m] - shift[m]
-        np.dot(chunk, slope, here)
+        np.dot(chunk, slope, distances)
         for i in range(hi - lo):
             if scale.size:
                 for k in range(n_clusters):
-                    here[i, k] *= scale[lo + i]
+                    distances[i, k] *= scale[lo + i]
             for k in range(n_clusters):
-                here[i, k] += offset[k]
+                distances[i, k] += offset[k]
         total += nearest(
-            here,
+            distances,
             row_term[lo:hi],
             weights[lo:hi],
             factor,
@@ -113,6 +120,7 @@ def label_dense(
             keep,
             labels[lo:hi],
             unary,
+            lead,
         )
         add_dense(chunk, labels[lo:hi], weights[lo:hi], scale[lo:hi], sums, counts)
     return total

@@ -7,7 +7,7 @@ from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.feasible import feasible_start
 from coterie.inference.gibbs import gibbs
-from coterie.inference.icm import IcmPlan, icm, icm_plan
+from coterie.inference.icm import IcmPlan, icm, icm_plan, polish
 from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
@@ -17,6 +17,7 @@ from coterie.inference.model import (
     PairwiseModel,
     components,
     energy,
+    pair_energy,
     pairwise_model,
     subgraph,
 )
@@ -47,7 +48,9 @@ __all__ = [
     "least_energy",
     "linear_program",
     "mean_field",
+    "pair_energy",
     "pairwise_model",
+    "polish",
     "restart_crowd",
     "subgraph",
 ]

@@ -172,8 +172,9 @@ def icm_run(
     seed,
     max_sweeps,
     limit,
+    lead,
     labels,
-):  # IN; OUT labels (s,): of finite energy, never made worse
+):  # IN; lead (s,) as `set_lead` computes it, or (0,); OUT labels (s,): never made worse
     """Local search until no move of any kind helps, or `max_sweeps` row sweeps.
 
     Returns sweeps, converged, row moves, component moves, swaps, whether all swaps were tried.
@@ -182,14 +183,16 @@ def icm_run(
     state = np.array([seed], dtype=np.uint64)
     queue = np.empty(s, dtype=np.int64)
     costs = np.empty(n_labels)
-    lead = np.empty(s)
+    lead_known = lead.size == s
+    if not lead_known:
+        lead = np.empty(s)
     active = np.ones(s, dtype=np.bool_)
     dirty = np.ones(s, dtype=np.bool_)
     sweeps = row_moves = component_moves = swaps = 0
     complete = True
     while sweeps < max_sweeps:
         moved = row_sweep(
-            sweeps == 0,
+            sweeps == 0 and not lead_known,
             unary,
             indptr,
             indices,

@@ -95,6 +95,17 @@ def total_energy(unary, indptr, indices, same, differ, labels):  # IN
 
 
 @njit(cache=True, nogil=True)
+def edge_energy(indptr, indices, same, differ, labels):  # IN
+    """What the edges alone cost, each once."""
+    total = 0.0
+    for i in range(labels.shape[0]):
+        for e in range(indptr[i], indptr[i + 1]):
+            if i < indices[e]:
+                total += pair_cost(same, differ, e, labels[i], labels[indices[e]])
+    return total
+
+
+@njit(cache=True, nogil=True)
 def component_energies(unary, indptr, indices, same, differ, component, labels, out):
     """E(y) of each component."""  # IN; OUT out (c,) +=
     for i in range(unary.shape[0]):

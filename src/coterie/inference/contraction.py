@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from coterie.inference.model import (
     FloatArray,
@@ -57,10 +58,9 @@ def contract(
     n_groups, group = components(model, welded)
     rows = entry_rows(model)
     a, b = group[rows], group[model.indices]
-    unary = np.zeros((n_groups, model.n_labels))
-    np.add.at(unary, group, model.unary)
+    unary = _summed(model.unary, group, n_groups)
     inner = (a == b) & (rows < model.indices)
-    np.add.at(unary, a[inner], model.same[inner])
+    unary += _summed(model.same[inner], a[inner], n_groups)
     outside = np.flatnonzero(a != b)
     pairs, entry = np.unique(a[outside] * n_groups + b[outside], return_inverse=True)
     counts = np.bincount(pairs // n_groups, minlength=n_groups)
@@ -76,9 +76,10 @@ def contract(
 
 def _summed(costs: FloatArray, entry: IntArray, n_entries: int) -> FloatArray:
     """Sum (n_entries, ·) of the rows of `costs` that fall on each entry."""
-    total = np.zeros((n_entries, costs.shape[1]))
-    np.add.at(total, entry, costs)
-    return total
+    each = np.arange(len(entry) + 1)
+    members = csc_array((np.ones(len(entry)), entry, each), shape=(n_entries, len(entry)))
+    # A product adds in the order of `entry`'s positions and leaves inf as it is (1 * inf).
+    return np.ascontiguousarray(members @ costs)
 
 
 def on_contracted(

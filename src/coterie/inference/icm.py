@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
+    FloatArray,
     Inference,
     IntArray,
     NoFeasibleLabels,
@@ -21,7 +22,9 @@ from coterie.inference.model import (
     components,
 )
 
-__all__ = ["IcmPlan", "icm", "icm_plan"]
+__all__ = ["IcmPlan", "icm", "icm_plan", "polish"]
+
+_NO_LEAD = np.empty(0)
 
 
 class IcmPlan(NamedTuple):
@@ -181,6 +184,48 @@ def _search_from(
     return _search(model, plan, y, seed, max_sweeps, max_chain, True)
 
 
+def polish(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    labels: IntArray,
+    lead: FloatArray | None,
+    random_state: RandomState = None,
+) -> IntArray:
+    """`icm` from `labels` of finite energy for callers in a loop: checks nothing, returns labels.
+
+    `lead` (s,) is what each node's cheapest other label costs above its own by unary costs alone,
+    if the caller knows it; the unary costs of nodes that cannot gain are then not even read. It is
+    overwritten.
+    """
+    y = labels.copy()
+    seed = draw_seed(random_state)
+    _run_moves(model, plan, y, _NO_LEAD if lead is None else lead, seed, 100, 1000)
+    return y
+
+
+def _run_moves(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    y: IntArray,
+    lead: FloatArray,
+    seed: np.uint64,
+    max_sweeps: int,
+    max_chain: int,
+) -> Any:
+    return _icm_kernels.icm_run(
+        *model,
+        plan.member_ptr,
+        plan.members,
+        plan.component,
+        plan.hard,
+        seed,
+        max_sweeps,
+        max_chain,
+        lead,
+        y,
+    )
+
+
 def _search(
     model: PairwiseModel,
     plan: IcmPlan,
@@ -190,16 +235,8 @@ def _search(
     max_chain: int,
     restarted: bool,
 ) -> Inference:
-    sweeps, converged, row_moves, component_moves, swaps, complete = _icm_kernels.icm_run(
-        *model,
-        plan.member_ptr,
-        plan.members,
-        plan.component,
-        plan.hard,
-        seed,
-        max_sweeps,
-        max_chain,
-        y,
+    sweeps, converged, row_moves, component_moves, swaps, complete = _run_moves(
+        model, plan, y, _NO_LEAD, seed, max_sweeps, max_chain
     )
     report = {
         "row_moves": row_moves,

@@ -216,6 +216,11 @@ def energy(model: PairwiseModel, labels: ArrayLike) -> float:
     return float(_kernels.total_energy(*model, y))
 
 
+def pair_energy(model: PairwiseModel, labels: IntArray) -> float:
+    """The edges' part of E(labels), for labels that are known to be right."""
+    return float(_kernels.edge_energy(*model[1:], labels))
+
+
 def check_labels(model: PairwiseModel, labels: ArrayLike) -> IntArray:
     """A fresh int64 copy of `labels`, refused if it has another length or labels out of range."""
     y = np.array(labels, dtype=np.int64)
