@@ -24,8 +24,13 @@ _HOMES = {
     "ConstrainedKMeans": "coterie.cluster",
     "HMRFKMeans": "coterie.cluster",
     "MPCKMeans": "coterie.cluster",
+    "COPKMeans": "coterie.cluster",
     "LCVQE": "coterie.cluster",
+    "ConstrainedCompleteLink": "coterie.cluster",
     "RCA": "coterie.transform",
+    "ActiveSession": "coterie.active",
+    "GPKMeans": "coterie.propagation",
+    "GraphPropagation": "coterie.propagation",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }

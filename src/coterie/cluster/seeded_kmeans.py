@@ -51,6 +51,7 @@ class SeededKMeans(PCKMeans):
     w: Any = 0.0
     inference = "icm"
     exact_assignment = False
+    time_limit = 10.0
     init = "neighborhoods"
     warm_start = False
     _keeps_seeds = False
