@@ -7,9 +7,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from coterie.active import Answer
     from coterie.constraints import Constraints
 
 __all__ = [
+    "AnswerNotSaved",
+    "AnswersInUse",
+    "AnswersMismatch",
+    "ContradictoryAnswer",
     "CoterieError",
     "CoterieWarning",
     "InfeasibleConstraints",
@@ -76,3 +81,29 @@ class MissingData(CoterieError, FileNotFoundError):
 
 class MissingDependency(CoterieError, ImportError):
     """An optional package that is not installed; the message says which extra to install."""
+
+
+class ContradictoryAnswer(CoterieError, ValueError):
+    """An answer that earlier answers rule out. Nothing was recorded: the person decides.
+
+    Attributes
+    ----------
+    clash : tuple of Answer
+        The earlier answers that together say the opposite.
+    """
+
+    def __init__(self, message: str, clash: tuple[Answer, ...] = ()) -> None:
+        super().__init__(message)
+        self.clash = clash
+
+
+class AnswerNotSaved(CoterieError, OSError):
+    """An answer that could not be written to the log (disk full?). The session does not have it."""
+
+
+class AnswersInUse(CoterieError, OSError):
+    """A log of answers that another process has open; the message says which."""
+
+
+class AnswersMismatch(CoterieError, ValueError):
+    """A log of answers about other data, or of a newer version; the message says what differs."""

@@ -1,0 +1,37 @@
+"""Ask the right question: sessions, strategies, oracles and the answer log."""
+
+from coterie.active.consolidate import Consolidate, ExploreConsolidate
+from coterie.active.explore import Explore
+from coterie.active.information import InformationGain
+from coterie.active.min_max import MinMax
+from coterie.active.npu import NPU
+from coterie.active.oracles import (
+    CallableOracle,
+    LabelOracle,
+    Reply,
+    answer_all,
+    answer_all_async,
+)
+from coterie.active.query import Answer, Query
+from coterie.active.random_pairs import RandomPairs
+from coterie.active.session import ActiveSession
+from coterie.active.store import AnswerStore
+
+__all__ = [
+    "NPU",
+    "ActiveSession",
+    "Answer",
+    "AnswerStore",
+    "CallableOracle",
+    "Consolidate",
+    "Explore",
+    "ExploreConsolidate",
+    "InformationGain",
+    "LabelOracle",
+    "MinMax",
+    "Query",
+    "RandomPairs",
+    "Reply",
+    "answer_all",
+    "answer_all_async",
+]

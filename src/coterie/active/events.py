@@ -1,0 +1,76 @@
+"""Everything that happens to a session, as a list of events; the state is what they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coterie.active.query import Answer
+from coterie.exceptions import InvalidParameter
+
+__all__ = ["Event", "Timeline"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """One entry of the log.
+
+    Attributes
+    ----------
+    operation : {"answer", "retract", "undo", "redo"}
+    answer : Answer, optional
+        The answer given.
+    target : int, optional
+        Number of the answer that is retracted.
+    details : dict
+        The question's words and expected gain, for the record.
+    """
+
+    operation: str
+    answer: Answer | None = None
+    target: int | None = None
+    details: dict[str, Any] | None = None
+
+
+class Timeline:
+    """Events in order, with the actions in force and those undone.
+
+    An action is an answer or a retraction. Undo takes the last action back, to any depth; redo
+    brings it back; a new action forgets what was undone.
+    """
+
+    def __init__(self) -> None:
+        self.actions: list[Event] = []
+        self.undone: list[Event] = []
+        self.n_answers = 0  # ever given: numbers are not used twice
+
+    def check(self, event: Event) -> None:
+        """Refuse what cannot happen now, before it is written anywhere."""
+        if event.operation == "undo" and not self.actions:
+            raise InvalidParameter("undo(): there is no answer left to take back.")
+        if event.operation == "redo" and not self.undone:
+            raise InvalidParameter("redo(): nothing was undone since the last answer.")
+        if event.operation == "retract" and event.target not in [a.number for a in self.answers()]:
+            raise InvalidParameter(
+                f"retract({event.target}): no answer in force has that number; see `history`."
+            )
+
+    def append(self, event: Event) -> None:
+        """Take an event in."""
+        if event.operation == "undo":
+            self.undone.append(self.actions.pop())
+        elif event.operation == "redo":
+            self.actions.append(self.undone.pop())
+        else:
+            self.actions.append(event)
+            self.undone.clear()
+            self.n_answers += event.operation == "answer"
+
+    def answers(self) -> list[Answer]:
+        """Answers in force, in the order they were given."""
+        gone = {event.target for event in self.actions if event.operation == "retract"}
+        return [
+            event.answer
+            for event in self.actions
+            if event.answer is not None and event.answer.number not in gone
+        ]

@@ -1,0 +1,168 @@
+"""What the answers say together: groups of rows known to be one, and groups known to differ."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from coterie.active.query import Answer, ordered
+
+__all__ = ["Knowledge"]
+
+
+class Knowledge:
+    """Answers in force, closed under "same as the same" and "different from the same".
+
+    Every answer costs time in the size of the smaller group it touches, none in the number of
+    rows; nothing quadratic is stored.
+
+    Parameters
+    ----------
+    answers : iterable of Answer
+        In the order they were given. An answer replaces an earlier one about the same pair.
+    """
+
+    def __init__(self, answers: Iterable[Answer] = ()) -> None:
+        self.answers: list[Answer] = []
+        self.of_pair: dict[tuple[int, int], Answer] = {}
+        self.subjects: dict[int, None] = {}  # first rows of the questions, in order of asking
+        self._doubtful: dict[int, set[int]] = {}  # "unknown" and "later", by row
+        self._root: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
+        self._cannot: dict[int, dict[int, Answer]] = {}
+        self._must: dict[int, list[tuple[int, Answer]]] = {}
+        for answer in answers:
+            self.add(answer)
+
+    # -- what is known ---------------------------------------------------------------------
+    def group(self, row: int) -> int:
+        """A number that two rows share exactly if answers join them."""
+        return self._root.get(row, row)
+
+    def members(self, row: int) -> list[int]:
+        """Rows known to be one with `row`, itself included."""
+        return self._members.get(self.group(row), [row])
+
+    def relation(self, i: int, j: int) -> int:
+        """+1 if the answers join the rows, −1 if they part them, 0 if they leave it open."""
+        a, b = self.group(i), self.group(j)
+        if a == b:
+            return 1
+        return -1 if b in self._cannot.get(a, ()) else 0
+
+    def answer_to(self, i: int, j: int) -> str | None:
+        """What was last said about the pair itself."""
+        answer = self.of_pair.get(ordered(i, j))
+        return None if answer is None else answer.answer
+
+    def in_doubt(self, row: int, other: int) -> bool:
+        """Whether "unknown" or "later" was said of `row` and a member of the other's group."""
+        target = self.group(other)
+        return any(self.group(seen) == target for seen in self._doubtful.get(row, ()))
+
+    def is_open(self, i: int, j: int) -> bool:
+        """Whether asking makes sense: not said, not implied, not set aside."""
+        return i != j and ordered(i, j) not in self.of_pair and self.relation(i, j) == 0
+
+    @property
+    def put_off(self) -> list[tuple[int, int]]:
+        """Pairs answered "later" that are still open, in the order they were put off."""
+        return [
+            answer.rows
+            for answer in self.of_pair.values()
+            if answer.answer == "later" and self.relation(*answer.rows) == 0
+        ]
+
+    @property
+    def constraining(self) -> list[Answer]:
+        """The answers that say something: "same" and "different"."""
+        return [answer for answer in self.of_pair.values() if answer.sign]
+
+    # -- contradictions --------------------------------------------------------------------
+    def clash(self, i: int, j: int, sign: int) -> tuple[Answer, ...]:
+        """The fewest earlier answers along one chain that say the opposite; empty if none do.
+
+        The last answer about the same pair does not count: a new one replaces it.
+        """
+        a, b = self.group(i), self.group(j)
+        if sign < 0 and a == b:
+            found = self._path(i, j)
+        elif sign > 0 and b in self._cannot.get(a, ()):
+            bar = self._cannot[a][b]
+            u, v = bar.rows if self.group(bar.rows[0]) == a else bar.rows[::-1]
+            found = (*self._path(i, u), bar, *self._path(v, j))
+        else:
+            return ()
+        return found
+
+    def _path(self, i: int, j: int) -> tuple[Answer, ...]:
+        """The answers "same" along a shortest chain from i to j (breadth first)."""
+        came: dict[int, tuple[int, Answer]] = {}
+        queue = deque([i])
+        while queue and j not in came:
+            row = queue.popleft()
+            for other, answer in self._must.get(row, ()):
+                if other != i and other not in came:
+                    came[other] = (row, answer)
+                    queue.append(other)
+        chain: list[Answer] = []
+        while j != i:
+            j, answer = came[j]
+            chain.append(answer)
+        return tuple(reversed(chain))
+
+    # -- learning --------------------------------------------------------------------------
+    def add(self, answer: Answer) -> None:
+        """Take one more answer into account."""
+        earlier = self.of_pair.pop(answer.pair, None)
+        self.answers.append(answer)
+        self.of_pair[answer.pair] = answer
+        self.subjects.setdefault(answer.rows[0])
+        for row, other in (answer.rows, answer.rows[::-1]):
+            doubts = self._doubtful.setdefault(row, set())
+            (doubts.discard if answer.sign else doubts.add)(other)
+        if earlier is not None and earlier.sign not in (0, answer.sign):
+            self._regroup()
+        elif answer.sign > 0:
+            self._join(answer)
+        elif answer.sign < 0:
+            self._part(answer)
+
+    def _regroup(self) -> None:
+        """Group anew: an earlier answer no longer counts."""
+        for table in (self._root, self._members, self._cannot, self._must):
+            table.clear()
+        for answer in self.constraining:
+            if answer.sign > 0:
+                self._join(answer)
+            else:
+                self._part(answer)
+
+    def _join(self, answer: Answer) -> None:
+        i, j = answer.rows
+        self._must.setdefault(i, []).append((j, answer))
+        self._must.setdefault(j, []).append((i, answer))
+        a, b = self.group(i), self.group(j)
+        if a == b:
+            return
+        if len(self.members(a)) < len(self.members(b)):
+            a, b = b, a
+        moved = self.members(b)
+        self._members.setdefault(a, [a]).extend(moved)
+        self._members.pop(b, None)
+        for row in moved:
+            self._root[row] = a
+        self._root.setdefault(a, a)
+        for other, bar in self._cannot.pop(b, {}).items():
+            del self._cannot[other][b]
+            if other != a:
+                self._bar(a, other, bar)
+
+    def _part(self, answer: Answer) -> None:
+        a, b = (self.group(row) for row in answer.rows)
+        if a != b:
+            self._bar(a, b, answer)
+
+    def _bar(self, a: int, b: int, answer: Answer) -> None:
+        self._cannot.setdefault(a, {}).setdefault(b, answer)
+        self._cannot.setdefault(b, {}).setdefault(a, answer)

@@ -1,0 +1,197 @@
+"""Who answers: known labels, or any function (a language model, a crowd service, a person)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coterie.active.query import Query, check_answer
+from coterie.active.session import ActiveSession
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_count
+
+__all__ = ["CallableOracle", "LabelOracle", "Reply", "answer_all", "answer_all_async"]
+
+
+class Reply(NamedTuple):
+    """An answer with how sure the oracle is of it."""
+
+    answer: str
+    certainty: float | None = None
+
+
+def as_reply(value: Any) -> Reply:
+    """A reply from what a function may return.
+
+    True / False / None mean same / different / unknown; a word is an answer; a pair adds the
+    certainty.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return Reply("same" if value else "different")
+    if value is None:
+        return Reply("unknown")
+    if isinstance(value, str):
+        return Reply(check_answer(value))
+    if isinstance(value, tuple) and len(value) == 2:
+        return Reply(as_reply(value[0]).answer, value[1])
+    raise InvalidParameter(
+        f"an oracle returned {value!r}; return 'same', 'different', 'unknown', 'later', True, "
+        "False, None, or one of these with a certainty."
+    )
+
+
+class LabelOracle:
+    """Answers from known labels, with mistakes and don't-knows on request.
+
+    The same pair always gets the same answer, in whatever order questions come.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    error_rate : float, default=0
+        How often "same" and "different" are exchanged.
+    unknown_rate : float, default=0
+        How often the answer is "unknown".
+    random_state : int, default=0
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        *,
+        error_rate: float = 0.0,
+        unknown_rate: float = 0.0,
+        random_state: int = 0,
+    ) -> None:
+        for name, rate in (("error_rate", error_rate), ("unknown_rate", unknown_rate)):
+            if not 0 <= rate <= 1:
+                raise InvalidParameter(f"{name}={rate!r} must lie between 0 and 1.")
+        self.y = np.asarray(y)
+        self.error_rate = error_rate
+        self.unknown_rate = unknown_rate
+        self.random_state = random_state
+
+    def __call__(self, query: Query) -> Reply:
+        """The answer to one question."""
+        i, j = sorted(query.rows)
+        unknown, error = np.random.default_rng([self.random_state, i, j]).random(2)
+        if unknown < self.unknown_rate:
+            return Reply("unknown")
+        same = bool(self.y[i] == self.y[j]) != bool(error < self.error_rate)
+        return Reply("same" if same else "different")
+
+
+class CallableOracle:
+    """Any function as an oracle: of one question or of a list, plain or `async`.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a `Query`, or a list of them if `batch`, and returns what `Reply` says, or such
+        values in a list; a coroutine function is awaited.
+    batch : bool, default=False
+    """
+
+    def __init__(self, function: Callable[[Any], Any], *, batch: bool = False) -> None:
+        self.function = function
+        self.batch = batch
+
+    async def replies(self, queries: Sequence[Query]) -> list[Reply]:
+        """Answers to the questions; `async` functions of one question run side by side."""
+        if self.batch:
+            values = await _finished(self.function(list(queries)))
+            values = list(values)
+        else:
+            started = [self.function(query) for query in queries]
+            values = list(await asyncio.gather(*map(_finished, started)))
+        if len(values) != len(queries):
+            raise InvalidParameter(
+                f"the oracle gave {len(values)} answers to {len(queries)} questions."
+            )
+        return [as_reply(value) for value in values]
+
+
+async def _finished(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+async def answer_all_async(
+    session: ActiveSession,
+    oracle: Any,
+    *,
+    max_questions: int | None = None,
+    batch: int = 1,
+    annotator: str | None = None,
+    on_clash: str = "keep",
+) -> ActiveSession:
+    """`answer_all` for code that runs in an event loop already."""
+    if on_clash not in ("keep", "raise"):
+        raise InvalidParameter(f"on_clash={on_clash!r} is not known; use 'keep' or 'raise'.")
+    asking = oracle if isinstance(oracle, CallableOracle) else CallableOracle(oracle)
+    left = np.inf if max_questions is None else check_count("max_questions", max_questions, least=0)
+    while left > 0:
+        queries = session.ask(batch=int(min(batch, left)))
+        if not queries:
+            break
+        for query, reply in zip(queries, await asking.replies(queries), strict=True):
+            session.tell(
+                query,
+                reply.answer,
+                certainty=reply.certainty,
+                annotator=annotator,
+                despite_clash=on_clash == "keep",
+            )
+        if all(query.phase == "again" for query in queries) and all(
+            session.history[-1 - t].answer == "later" for t in range(len(queries))
+        ):
+            break  # everything that is left was put off once more
+        left -= len(queries)
+    return session
+
+
+def answer_all(
+    session: ActiveSession,
+    oracle: Any,
+    *,
+    max_questions: int | None = None,
+    batch: int = 1,
+    annotator: str | None = None,
+    on_clash: str = "keep",
+) -> ActiveSession:
+    """Let an oracle answer until the session is done.
+
+    Parameters
+    ----------
+    session : ActiveSession
+    oracle : callable or CallableOracle
+        A plain callable takes one `Query`.
+    max_questions : int, optional
+        Stop after so many, even if the session is not done.
+    batch : int, default=1
+        Questions given to the oracle at a time.
+    annotator : str, optional
+        Recorded with every answer.
+    on_clash : {"keep", "raise"}, default="keep"
+        What to do with an answer that contradicts earlier ones: keep both, or stop with
+        `ContradictoryAnswer`.
+
+    Returns
+    -------
+    ActiveSession
+        The session itself.
+    """
+    return asyncio.run(
+        answer_all_async(
+            session,
+            oracle,
+            max_questions=max_questions,
+            batch=batch,
+            annotator=annotator,
+            on_clash=on_clash,
+        )
+    )

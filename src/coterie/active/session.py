@@ -1,0 +1,348 @@
+"""`ActiveSession`: gives questions, takes answers; does no input or output of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_array
+
+from coterie.active.events import Event, Timeline
+from coterie.active.knowledge import Knowledge
+from coterie.active.query import Answer, Query, check_answer, check_certainty, check_pair
+from coterie.active.space import Space, distortion_of
+from coterie.active.store import AnswerStore, fingerprint
+from coterie.active.strategy import Context, Strategy
+from coterie.constraints import Constraints
+from coterie.exceptions import ContradictoryAnswer, InvalidParameter
+from coterie.validation import check_count
+
+__all__ = ["ActiveSession"]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class ActiveSession:
+    """Ask and tell: the session says which pair to ask about, somebody answers.
+
+    The next question depends on the rows, the parameters and the answers so far, and on nothing
+    else: a session rebuilt from its log asks the same. Asking twice gives the same question.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_samples, n_features)
+    strategy : Strategy, optional
+        How questions are chosen; `InformationGain()` if not given.
+    estimator : estimator, optional
+        Clusters the rows by the answers in `labels`, and says how distances are measured (its
+        `distortion` or `metric`). None: the strategy's own model, where it has one.
+    budget : int, optional
+        Most questions to be answered; "later" is free.
+    candidates : array-like of int, optional
+        Rows that questions may be about; all if not given.
+    random_state : int, optional
+        Drawn if not given (and taken from the log where there is one).
+    store : AnswerStore, optional
+        Log of the answers. What is in it already is replayed; each answer is on the disk before
+        `tell` returns.
+    clock : callable, optional
+        Gives the time of an answer as a string.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ActiveSession, PCKMeans
+    >>> from coterie.active import ExploreConsolidate
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    >>> session = ActiveSession(X, strategy=ExploreConsolidate(3), estimator=PCKMeans(3),
+    ...                         random_state=0)
+    >>> question = session.ask()
+    >>> question.phase
+    'explore'
+    >>> session.tell(question, "different").constraints.n_pairs
+    1
+    >>> session.undo().constraints.n_pairs
+    0
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        strategy: Strategy | None = None,
+        estimator: Any = None,
+        budget: int | None = None,
+        candidates: ArrayLike | None = None,
+        random_state: int | None = None,
+        store: AnswerStore | None = None,
+        clock: Callable[[], str] = _now,
+    ) -> None:
+        rows = check_array(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+        self.budget = None if budget is None else check_count("budget", budget, least=0)
+        self.strategy = _default_strategy() if strategy is None else strategy
+        self._timeline = Timeline()
+        self._store = store
+        self._clock = clock
+        self._seed = _choose_seed(random_state, store)
+        if store is not None:
+            store.bind(fingerprint(rows), rows.shape, self._seed, repr(self.strategy))
+            for event in store.events():
+                self._timeline.append(event)
+        self._knowledge = Knowledge(self._timeline.answers())
+        space = Space(rows, distortion_of(estimator), _mask(candidates, rows.shape[0]))
+        self._planner = self.strategy.prepare(Context(space, self._seed, self.labels))
+        self._rows = rows
+        self._estimator = None if estimator is None else _warm(estimator)
+        self._fitted_at: int | None = None
+        self._labelings: list[NDArray[Any]] = []
+        self._version = 0
+        self._planned: tuple[int, int, list[Query]] | None = None
+
+    # -- asking ----------------------------------------------------------------------------
+    @overload
+    def ask(self) -> Query | None: ...
+    @overload
+    def ask(self, batch: int) -> list[Query]: ...
+    def ask(self, batch: int | None = None) -> Query | list[Query] | None:
+        """The next question, or up to `batch` questions that can be answered independently.
+
+        None (or an empty list) when the session is `done`.
+        """
+        count = 1 if batch is None else check_count("batch", batch)
+        if self.budget is not None:
+            count = min(count, self.budget - self.n_asked)
+        found = self._questions(count) if count > 0 else []
+        return (found[0] if found else None) if batch is None else found
+
+    def _questions(self, count: int) -> list[Query]:
+        if self._planned is None or self._planned[:2] != (self._version, count):
+            found = self._planner.questions(self._knowledge, count)
+            if not found:  # nothing new: what was put off comes back
+                found = [
+                    Query(rows, "again", "You put this pair off; nothing else is left to ask.")
+                    for rows in self._knowledge.put_off[:count]
+                ]
+            self._planned = self._version, count, found
+        return self._planned[2]
+
+    @property
+    def done(self) -> str | None:
+        """Why there is nothing more to ask, or None while there is."""
+        if self.budget is not None and self.n_asked >= self.budget:
+            return f"the budget of {self.budget} questions is spent"
+        if not self._questions(1):
+            return self._planner.why_finished(self._knowledge)
+        return None
+
+    @property
+    def n_asked(self) -> int:
+        """Questions answered and in force; "later" does not count."""
+        return sum(answer.answer != "later" for answer in self._knowledge.answers)
+
+    # -- telling ---------------------------------------------------------------------------
+    def tell(
+        self,
+        question: Query | tuple[int, int],
+        answer: str,
+        *,
+        certainty: float | None = None,
+        annotator: str | None = None,
+        despite_clash: bool = False,
+    ) -> ActiveSession:
+        """Take an answer to a question, or about any pair of rows.
+
+        Parameters
+        ----------
+        question : Query or (int, int)
+        answer : {"same", "different", "unknown", "later"}
+            "unknown": nobody can tell, do not ask this pair again. "later": ask when nothing else
+            is left.
+        certainty : float, optional
+            0.5 to 1: how likely the answer is right. 1 makes the pair hard.
+        annotator : str, optional
+        despite_clash : bool, default=False
+            Take the answer even if earlier ones rule it out (both stay, as soft pairs).
+
+        Raises
+        ------
+        ContradictoryAnswer
+            Earlier answers say the opposite; nothing was recorded. The person decides: keep both
+            (`despite_clash=True`), take an earlier answer back (`retract`), or leave it.
+        AnswerNotSaved
+            The log could not be written; nothing was recorded.
+        """
+        rows = check_pair(question, self._rows.shape[0])
+        word = check_answer(answer)
+        sure = check_certainty(certainty)
+        asked = question if isinstance(question, Query) else None
+        taken = Answer(
+            number=self._timeline.n_answers + 1,
+            rows=rows,
+            answer=word,
+            certainty=sure,
+            annotator=annotator,
+            time=self._clock(),
+            phase=asked.phase if asked else "volunteered",
+        )
+        if taken.sign and not despite_clash:
+            self._refuse_clash(taken)
+        details = {"why": asked.why, "gain": asked.expected_gain} if asked else None
+        self._record(Event("answer", taken, details=details))
+        return self
+
+    def _refuse_clash(self, answer: Answer) -> None:
+        clash = self._knowledge.clash(*answer.rows, answer.sign)
+        if not clash or all(earlier.pair == answer.pair for earlier in clash):
+            return  # a new answer about the same pair replaces the old one
+        i, j = answer.rows
+        chain = "; ".join(
+            f"answer {a.number}: rows {a.rows[0]} and {a.rows[1]} {a.answer}" for a in clash
+        )
+        raise ContradictoryAnswer(
+            f"rows {i} and {j} {answer.answer!r} contradicts {len(clash)} earlier answer(s): "
+            f"{chain}. Nothing was recorded. Take one back with retract(number), or keep both "
+            "with tell(..., despite_clash=True).",
+            clash,
+        )
+
+    def retract(self, number: int) -> ActiveSession:
+        """Take back the answer with that number, whatever came after it (`undo` restores it)."""
+        return self._record(Event("retract", target=number))
+
+    def undo(self, steps: int = 1) -> ActiveSession:
+        """Take back the last answers or retractions."""
+        for _ in range(check_count("steps", steps)):
+            self._record(Event("undo"))
+        return self
+
+    def redo(self, steps: int = 1) -> ActiveSession:
+        """Bring back what `undo` took."""
+        for _ in range(check_count("steps", steps)):
+            self._record(Event("redo"))
+        return self
+
+    def _record(self, event: Event) -> ActiveSession:
+        """On the disk first, then in memory."""
+        self._timeline.check(event)
+        if self._store is not None:
+            self._store.append(event)
+        self._timeline.append(event)
+        self._version += 1
+        if event.operation == "answer" and event.answer is not None:
+            self._knowledge.add(event.answer)
+        else:
+            self._knowledge = Knowledge(self._timeline.answers())
+        return self
+
+    # -- what came of it -------------------------------------------------------------------
+    @property
+    def history(self) -> tuple[Answer, ...]:
+        """The answers in force, oldest first."""
+        return tuple(self._knowledge.answers)
+
+    @property
+    def random_state(self) -> int:
+        """The seed in use."""
+        return self._seed
+
+    @property
+    def constraints(self) -> Constraints:
+        """The answers as constraints, with what the strategy infers by exclusion.
+
+        The last answer about a pair counts. A certainty that was given is kept.
+        """
+        pairs = [(a.pair, a.sign, a.certainty) for a in self._knowledge.constraining]
+        pairs += [(rows, 1, None) for rows in self._planner.inferred(self._knowledge)]
+        return make_constraints(self._rows.shape[0], pairs)
+
+    def labels(self) -> NDArray[Any]:
+        """Clusters of all rows by the answers so far, (n,).
+
+        The estimator is refitted only if there are new answers, and starts from its last solution:
+        cluster numbers stay.
+        """
+        if self._fitted_at != self._version:
+            self._labelings = [*self._labelings[-1:], self._label()]
+            self._fitted_at = self._version
+        return self._labelings[-1]
+
+    def _label(self) -> NDArray[Any]:
+        if self._estimator is not None:
+            return np.array(self._estimator.fit(self._rows, constraints=self.constraints).labels_)
+        own = self._planner.labels(self._knowledge)
+        if own is None:
+            raise InvalidParameter(
+                f"{type(self.strategy).__name__} does not cluster: give the session an estimator."
+            )
+        return own
+
+    @property
+    def stability(self) -> float | None:
+        """Adjusted Rand index between the last two clusterings; None before there are two."""
+        if len(self._labelings) < 2:
+            return None
+        return float(adjusted_rand_score(*self._labelings))
+
+    def __repr__(self) -> str:
+        state = self.done or "open"
+        return f"ActiveSession({self.n_asked} answered, {self.strategy!r}, {state})"
+
+
+def make_constraints(
+    n_samples: int, pairs: list[tuple[tuple[int, int], int, float | None]]
+) -> Constraints:
+    """Constraints from (pair, sign, certainty); a guess (0.5) says nothing and is left out."""
+    kept = [(pair, sign, sure) for pair, sign, sure in pairs if sure != 0.5]
+    parts: dict[str, Any] = {}
+    for name, sign in (("must", 1), ("cannot", -1)):
+        mine = [(pair, sure) for pair, s, sure in kept if s == sign]
+        parts[f"{name}_link"] = np.array([pair for pair, _ in mine], dtype=np.int64).reshape(-1, 2)
+        sure = np.array([np.nan if c is None else c for _, c in mine], dtype=np.float64)
+        parts[f"{name}_certainty"] = sure if mine else None
+    return Constraints(n_samples, **parts)
+
+
+def _default_strategy() -> Strategy:
+    from coterie.active.information import InformationGain
+
+    return InformationGain()
+
+
+def _choose_seed(random_state: int | None, store: AnswerStore | None) -> int:
+    """Given, else the log's, else drawn."""
+    if random_state is not None:
+        return check_count("random_state", random_state, least=0)
+    if store is not None and store.seed is not None:
+        return store.seed
+    return int(np.random.default_rng().integers(2**31))
+
+
+def _mask(candidates: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n, dtype=bool)
+    if candidates is None:
+        mask[:] = True
+        return mask
+    rows = np.asarray(candidates)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size < 2:
+        raise InvalidParameter("candidates must list at least two row numbers.")
+    if rows.min() < 0 or rows.max() >= n:
+        raise InvalidParameter(f"candidates names row {rows.max()}, but rows are 0 to {n - 1}.")
+    mask[rows] = True
+    return mask
+
+
+def _warm(estimator: Any) -> Any:
+    """A copy that starts each fit from the last."""
+    mine = clone(estimator)
+    if "warm_start" in mine.get_params(deep=False):
+        mine.set_params(warm_start=True)
+    return mine

@@ -1,0 +1,121 @@
+"""Rows and distances between them, as the estimator measures them. Never n × n."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+
+__all__ = ["FarthestFirst", "Space", "distortion_of"]
+
+Float = NDArray[np.float64]
+
+_SAMPLE = 32, 256  # fewest and most rows that stand for the whole set in a density estimate
+_SAMPLE_DISTANCES = 2_000_000  # between them, as many as make about so many distances
+_NEAR = 8  # the local radius reaches to this neighbour within the sample
+
+
+def distortion_of(estimator: Any) -> Distortion:
+    """The distortion an estimator was given as `metric` or `distortion`; else squared Euclidean."""
+    parameters = {} if estimator is None else estimator.get_params(deep=False)
+    for name in ("distortion", "metric"):
+        value = parameters.get(name)
+        if isinstance(value, (str, Distortion)):
+            return get_distortion(value, name)
+    return SquaredEuclidean()
+
+
+class Space:
+    """The rows of a session.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+    distortion : Distortion
+    candidates : ndarray of shape (n,), bool
+        Rows that questions may be about.
+    """
+
+    def __init__(self, X: Any, distortion: Distortion, candidates: NDArray[np.bool_]) -> None:
+        distortion.check_rows(X)
+        self.X = X
+        self.n = int(X.shape[0])
+        self.distortion = distortion.bind(X)
+        self.candidates = candidates
+
+    def to_row(self, row: int) -> Float:
+        """Distances of all rows from one, (n,)."""
+        return self.between(np.arange(self.n), np.full(self.n, row))
+
+    def between(self, i: Any, j: Any) -> Float:
+        """Distances of the listed pairs, (m,)."""
+        i, j = np.asarray(i, dtype=np.int64), np.asarray(j, dtype=np.int64)
+        return np.asarray(self.distortion.between(self.X, i, j), dtype=np.float64)
+
+    def to_set(self, row: int, members: list[int]) -> float:
+        """Distance of a row from the nearest of `members`."""
+        return float(self.between(np.full(len(members), row), members).min())
+
+    def to_centroids(self, row: int, groups: list[list[int]]) -> Float:
+        """Distortion of a row to the centroid of each group, (G,)."""
+        d = self.X.shape[1]
+        sums = np.zeros((len(groups), d), dtype=self.X.dtype)
+        for g, members in enumerate(groups):
+            rows = self.X[members]
+            scale = self.distortion.row_scale(rows)
+            sums[g] = _column_sums(rows, scale)
+        counts = np.array([len(members) for members in groups], dtype=self.X.dtype)
+        centers = self.distortion.centroid(sums, counts)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a divergence to a centre with zeros
+            distances = self.distortion.to_centers(self.X[[row]], centers)[0]
+        return np.nan_to_num(distances.astype(np.float64), nan=np.inf, posinf=np.inf)
+
+    def local_radius(self, seed: int) -> Float:
+        """Distance of each row to its 8th nearest in a random sample of 32 to 256 rows, (n,).
+
+        Large where rows are sparse. Once a session.
+        """
+        size = min(self.n, int(np.clip(_SAMPLE_DISTANCES // self.n, *_SAMPLE)))
+        sample = np.random.default_rng([seed, 1]).choice(self.n, size, replace=False)
+        near = np.full((self.n, min(_NEAR, size - 1) + 1), np.inf)
+        for row in sample.tolist():
+            # The worst of the nearest gives way; a row of the sample is its own nearest (0).
+            distance = self.to_row(row)
+            worst = near.argmax(axis=1)
+            at = np.arange(self.n)
+            near[at, worst] = np.minimum(near[at, worst], distance)
+        return near.max(axis=1)
+
+
+class FarthestFirst:
+    """Distance of every row to the nearest of a growing list of rows: O(n d) a new member."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._members: list[int] = []
+        self._nearest = np.full(space.n, np.inf)
+
+    def nearest(self, members: list[int]) -> Float:
+        """min over `members` of the distance to each row, (n,); do not write into it.
+
+        Members beyond those of the last call are added; if some were taken back (an undone
+        answer), all are added anew.
+        """
+        known = set(self._members)
+        if not known <= set(members):
+            known, self._members = set(), []
+            self._nearest = np.full(self._space.n, np.inf)
+        for row in members:
+            if row not in known:
+                self._nearest = np.minimum(self._nearest, self._space.to_row(row))
+                self._members.append(row)
+        return self._nearest
+
+
+def _column_sums(rows: Any, scale: Any) -> NDArray[Any]:
+    if scale is None:
+        return np.asarray(rows.sum(axis=0)).ravel()
+    return np.asarray(rows.T @ scale).ravel()

@@ -1,0 +1,288 @@
+"""`AnswerStore`: an append-only log of answers in one SQLite file, safe against sudden death."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.active._lock import FileLock
+from coterie.active.events import Event, Timeline
+from coterie.active.knowledge import Knowledge
+from coterie.active.query import Answer
+from coterie.constraints import Constraints
+from coterie.exceptions import AnswerNotSaved, AnswersMismatch
+
+__all__ = ["AnswerStore", "fingerprint"]
+
+#: Script t brings a file from version t to t + 1 (PRAGMA user_version). Only ever add to the end.
+MIGRATIONS = (
+    """
+    CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        operation TEXT NOT NULL CHECK (operation IN ('answer', 'retract', 'undo', 'redo')),
+        number INTEGER UNIQUE, i INTEGER, j INTEGER, answer TEXT, certainty REAL, annotator TEXT,
+        time TEXT, phase TEXT, why TEXT, gain REAL, target INTEGER,
+        CHECK (operation <> 'answer' OR (number IS NOT NULL AND i IS NOT NULL AND j IS NOT NULL
+            AND i <> j AND answer IN ('same', 'different', 'unknown', 'later')))
+    ) STRICT;
+    CREATE TRIGGER events_stay BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    CREATE TRIGGER events_remain BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    """,
+)
+_SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
+_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target"
+
+
+def fingerprint(X: Any) -> str:
+    """A short hash of the rows: shape, type and every value."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps([*map(int, X.shape), str(X.dtype), hasattr(X, "indptr")]).encode())
+    names = ("indptr", "indices", "data")
+    for part in [getattr(X, name) for name in names] if hasattr(X, "indptr") else [X]:
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+class AnswerStore:
+    """The log of one session.
+
+    Every event is committed, and on the disk, before `append` returns. One process writes; a
+    second one that opens the file is told who has it. The log is never rewritten: undo is an
+    event too.
+
+    Parameters
+    ----------
+    path : str or path
+        Made if it does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from coterie.active import ActiveSession, AnswerStore, Explore
+    >>> X = np.arange(6.0).reshape(6, 1)
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with AnswerStore(folder / "answers.db") as store:
+    ...     session = ActiveSession(X, strategy=Explore(), store=store, random_state=0)
+    ...     _ = session.tell(session.ask(), "different")
+    >>> with AnswerStore(folder / "answers.db") as store:
+    ...     store.constraints().n_pairs
+    1
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._lock = FileLock(self.path)
+        try:
+            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._configure()
+            self._migrate()
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise AnswersMismatch(f"{self.path} cannot be used as an answer log: {error}.") from (
+                error
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    # -- opening ---------------------------------------------------------------------------
+    def _configure(self) -> None:
+        if sqlite3.sqlite_version_info >= _SAFE_WAL:
+            settings = ("journal_mode=WAL", "synchronous=FULL")
+        else:
+            settings = ("journal_mode=DELETE", "synchronous=EXTRA")
+        for setting in (*settings, "foreign_keys=ON"):
+            self._db.execute(f"PRAGMA {setting}").fetchall()
+
+    def _migrate(self) -> None:
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(MIGRATIONS):
+            raise AnswersMismatch(
+                f"{self.path} was written by a newer Coterie (log version {version}, this one "
+                f"reads up to {len(MIGRATIONS)}): upgrade coterie."
+            )
+        for number in range(version, len(MIGRATIONS)):
+            with self._transaction():
+                for statement in _statements(MIGRATIONS[number]):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {number + 1}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """BEGIN IMMEDIATE: the right to write is taken at the start, never on the way."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise AnswerNotSaved(
+                f"not saved: {self.path}: {error}. What was saved before is intact; make room "
+                "and answer again."
+            ) from error
+
+    def bind(self, data: str, shape: tuple[int, ...], seed: int, strategy: str) -> None:
+        """Tie the log to its data; refuse a log about other rows."""
+        facts = self.facts
+        if "data" not in facts:
+            new = {"data": data, "n_samples": shape[0], "n_features": shape[1]}
+            new |= {"seed": seed, "strategy": strategy}
+            with self._transaction():
+                self._db.executemany(
+                    "INSERT INTO facts VALUES (?, ?)", [(k, str(v)) for k, v in new.items()]
+                )
+            return
+        if facts["data"] != data:
+            raise AnswersMismatch(
+                f"{self.path} holds answers about other data ({facts['n_samples']} rows × "
+                f"{facts['n_features']} columns, fingerprint {facts['data']}; these rows are "
+                f"{shape[0]} × {shape[1]}, {data}). Open it with the data it was made for, in the "
+                "same order and scaling, or start a new log."
+            )
+        if facts["seed"] != str(seed):
+            raise AnswersMismatch(
+                f"{self.path} was begun with random_state={facts['seed']}, not {seed}: leave "
+                "random_state out to go on with the same questions."
+            )
+
+    # -- writing and reading ---------------------------------------------------------------
+    def append(self, event: Event) -> None:
+        """Write one event; on the disk when this returns, `AnswerNotSaved` if it could not be."""
+        answer = event.answer
+        values: tuple[Any, ...] = (None,) * 8
+        if answer is not None:
+            values = (answer.number, *answer.rows, answer.answer, answer.certainty)
+            values += (answer.annotator, answer.time, answer.phase)
+        details = event.details or {}
+        values += (details.get("why"), details.get("gain"), event.target)
+        marks = ", ".join("?" * (len(values) + 1))
+        with self._transaction():
+            self._db.execute(
+                f"INSERT INTO events (operation, {_COLUMNS}) VALUES ({marks})",
+                (event.operation, *values),
+            )
+
+    def events(self) -> Iterator[Event]:
+        """All events, oldest first."""
+        query = f"SELECT operation, {_COLUMNS} FROM events ORDER BY id"
+        for (
+            operation,
+            number,
+            i,
+            j,
+            word,
+            sure,
+            who,
+            time,
+            phase,
+            why,
+            gain,
+            target,
+        ) in self._db.execute(query):
+            answer = None
+            if operation == "answer":
+                answer = Answer(number, (i, j), word, sure, who, time, phase)
+            yield Event(operation, answer, target, {"why": why, "gain": gain})
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the log is about: data fingerprint, shape, seed, strategy."""
+        return dict(self._db.execute("SELECT name, value FROM facts").fetchall())
+
+    @property
+    def seed(self) -> int | None:
+        """The random_state of the session, once there is one."""
+        value = self.facts.get("seed")
+        return None if value is None else int(value)
+
+    def answers(self) -> list[Answer]:
+        """Answers in force: those not undone or retracted."""
+        timeline = Timeline()
+        for event in self.events():
+            timeline.append(event)
+        return timeline.answers()
+
+    # -- export ----------------------------------------------------------------------------
+    def constraints(self) -> Constraints:
+        """The answers in force as constraints (without what a strategy infers by exclusion)."""
+        from coterie.active.session import make_constraints
+
+        known = Knowledge(self.answers()).constraining
+        n = self.facts.get("n_samples")
+        if n is None:
+            raise AnswersMismatch(f"{self.path} is not tied to any data yet: open a session on it.")
+        return make_constraints(int(n), [(a.pair, a.sign, a.certainty) for a in known])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The answers in force, one a row: number, i, j, answer, certainty, annotator, ..."""
+        from coterie.constraints.frames import make_frame
+
+        return make_frame(self._columns(), backend)
+
+    def _columns(self) -> dict[str, Any]:
+        answers = self.answers()
+        return {
+            "number": np.array([a.number for a in answers], dtype=np.int64),
+            "i": np.array([a.rows[0] for a in answers], dtype=np.int64),
+            "j": np.array([a.rows[1] for a in answers], dtype=np.int64),
+            "answer": [a.answer for a in answers],
+            "certainty": np.array(
+                [np.nan if a.certainty is None else a.certainty for a in answers], dtype=float
+            ),
+            "annotator": [a.annotator or "" for a in answers],
+            "time": [a.time for a in answers],
+            "phase": [a.phase for a in answers],
+        }
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the answers in force as CSV, columns as in `to_frame`."""
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            columns = self._columns()
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_frame` as Parquet (needs the extra `parquet`)."""
+        import pyarrow.parquet  # type: ignore[import-untyped]
+
+        pyarrow.parquet.write_table(self.to_frame("pyarrow"), path)
+
+    # -- closing ---------------------------------------------------------------------------
+    def close(self) -> None:
+        """Give the file free; what was appended stays."""
+        if hasattr(self, "_db"):
+            self._db.close()
+        self._lock.release()
+
+    def __enter__(self) -> AnswerStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"AnswerStore({str(self.path)!r})"
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script, one by one (`executescript` would commit on its own)."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

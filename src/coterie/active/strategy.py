@@ -1,0 +1,77 @@
+"""What a strategy is: parameters that a person sets, and a planner bound to one set of rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.active.knowledge import Knowledge
+from coterie.active.query import Query
+from coterie.active.space import Space
+
+__all__ = ["Context", "Planner", "Strategy", "bits"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a planner may use.
+
+    Attributes
+    ----------
+    space : Space
+    seed : int
+        All randomness comes from it and from the number of answers, so that the next question is
+        a function of the answers and nothing else.
+    labels : callable
+        The clustering by the answers so far, (n,).
+    """
+
+    space: Space
+    seed: int
+    labels: Callable[[], NDArray[Any]]
+
+    def rng(self, knowledge: Knowledge, salt: int = 0) -> np.random.Generator:
+        """A generator for the next question."""
+        return np.random.default_rng([self.seed, len(knowledge.answers), salt])
+
+
+class Planner(ABC):
+    """A strategy at work on one set of rows.
+
+    What it returns depends on the answers alone; what it remembers between calls is a cache.
+    """
+
+    @abstractmethod
+    def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
+        """Up to `count` questions that can be answered independently; fewer when it runs out."""
+
+    def why_finished(self, knowledge: Knowledge) -> str:
+        """Why `questions` came back empty."""
+        return "no open pair is left to ask about"
+
+    def inferred(self, knowledge: Knowledge) -> list[tuple[int, int]]:
+        """Pairs that belong together by what the strategy was told besides the answers."""
+        return []
+
+    def labels(self, knowledge: Knowledge) -> NDArray[np.int64] | None:
+        """A clustering of all rows by the strategy's own model, if it has one."""
+        return None
+
+
+class Strategy(ABC):
+    """Parameters of a way to choose questions; `prepare` binds it to rows."""
+
+    @abstractmethod
+    def prepare(self, context: Context) -> Planner:
+        """A planner for these rows."""
+
+
+def bits(p: Any) -> Any:
+    """Entropy of a yes-or-no answer that is yes with probability p."""
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
