@@ -1,6 +1,6 @@
 """Time of TVClust and RDP-means as ratios to scikit-learn and to the naive twin, in one process.
 
-    python benchmarks/tvclust.py [--seed 0]
+Run with ``python benchmarks/tvclust.py [--seed 0]``.
 
 Bars: variational iteration <= 2 x BayesianGaussianMixture's; RDP-means pass <= 2 x a K-Means
 iteration; a Gibbs sweep at least 100 x as fast as the naive twin's.
@@ -79,7 +79,7 @@ def variational(seed: int) -> tuple[str, float]:
 
     def theirs(iterations: int) -> None:
         BayesianGaussianMixture(
-            20, max_iter=iterations, tol=0.0, init_params="random", random_state=seed
+            n_components=20, max_iter=iterations, tol=0.0, init_params="random", random_state=seed
         ).fit(X)
 
     ratio = _per_iteration(ours, 2, 7) / _per_iteration(theirs, 2, 7)

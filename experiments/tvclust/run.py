@@ -1,6 +1,6 @@
 """Seed 002, Tables 1-3 and Figure 3. Writes results.csv, figure3.csv and RESULTS.md beside it.
 
-    python experiments/tvclust/run.py [--trials 5]
+Run with ``python experiments/tvclust/run.py [--trials 5]``.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference.tvclust import NaiveGaussian, NaiveMultinomial, log_joint, naive_sweep, partitions
 from scipy.special import logsumexp
 
 from coterie.constraints import Constraints
@@ -14,6 +13,7 @@ from coterie.mixture import _tv_gibbs as gibbs
 from coterie.mixture._tv_families import Gaussian, Multinomial
 from coterie.mixture._tv_pairs import Belief, Beta, PairEvidence
 from coterie.mixture._tv_variational import Alpha, Data, Priors
+from reference.tvclust import NaiveGaussian, NaiveMultinomial, log_joint, naive_sweep, partitions
 
 P, Q, ALPHA = 0.85, 0.9, 1.3
 
