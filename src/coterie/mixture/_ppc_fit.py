@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data import Rows
+from coterie.data.threads import one_blas_thread
 from coterie.mixture._ppc_core import CorePosterior
 from coterie.mixture._ppc_covariances import COVARIANCES
 from coterie.mixture._ppc_expectation import Expectation, expect
@@ -64,12 +65,14 @@ def run(problem: Problem, mixture: Mixture, max_iter: int, tol: float) -> Run:
     problem.core.forget()
     log_omega = at(problem.prior, cluster_weights(mixture, problem.n_clusters)).log_omega
     bounds: list[float] = []
-    for _ in range(max_iter):
-        found = expectation(problem, mixture)
-        bounds.append((found.log_likelihood - log_omega) / problem.rows.n)
-        mixture, log_omega = maximization(problem, mixture, found)
-        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-            return Run(mixture, bounds, True)
+    # Small factorisations only wait for each other when a BLAS gives them several threads.
+    with one_blas_thread():
+        for _ in range(max_iter):
+            found = expectation(problem, mixture)
+            bounds.append((found.log_likelihood - log_omega) / problem.rows.n)
+            mixture, log_omega = maximization(problem, mixture, found)
+            if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
+                return Run(mixture, bounds, True)
     return Run(mixture, bounds, False)
 
 

@@ -52,7 +52,7 @@ class PPC(ConstrainedClusterer):
 
     Parameters
     ----------
-    n_components : int, default=1
+    n_components : int, default=2
         Number of clusters.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
     inference : {"auto", "exact", "mean_field", "gibbs", "belief_propagation"}, default="auto"
@@ -123,7 +123,7 @@ class PPC(ConstrainedClusterer):
 
     def __init__(
         self,
-        n_components: int = 1,
+        n_components: int = 2,
         *,
         covariance_type: str = "full",
         inference: str = "auto",

@@ -25,6 +25,7 @@ from coterie.mixture._tv_variational import (
     Alpha,
     Data,
     Priors,
+    Variational,
     responsibilities,
     run_variational,
 )
@@ -86,11 +87,12 @@ class TVClust(ConstrainedClusterer):
     init : "kmeans", array of labels (n,), or a fitted model, default "kmeans"
         K-Means with 2 up to `truncation` clusters, one number a start.
     n_init : int, default 6
-        Starts; variational: the one with the highest bound is kept.
+        Starts. The variational method keeps the run with the highest bound; Gibbs chains start
+        from the best runs.
     max_iter, tol : int and float, default 200 and 1e-5
         Variational: iterations, and the gain in the bound per row below which it ends.
     n_chains, n_sweeps, burn_in, thin : int, default 2, 300, 100 and 2
-        Gibbs: chains (one start each), sweeps of each, sweeps forgotten, and every how many of the
+        Gibbs: chains, sweeps of each, sweeps forgotten, and every how many of the
         others one is kept.
     random_state : int, RandomState or None
 
@@ -198,8 +200,6 @@ class TVClust(ConstrainedClusterer):
         family = self._model_family(measure.variance, X.shape[1])
         data = Data.of(rows, row_weights, PairEvidence(pairs), family)
         n_starts = check_count("n_init", self.n_init)
-        if inference == "gibbs":
-            n_starts = check_count("n_chains", self.n_chains)
         starts = starting_labels(X, self.init, n_starts, truncation, measure, rng)
         fit = self._fit_variational if inference == "variational" else self._fit_gibbs
         found = fit(data, starts, truncation, priors, rng)
@@ -235,18 +235,24 @@ class TVClust(ConstrainedClusterer):
         expected = check_real("covariance_prior", self.covariance_prior, strict=True)
         return Gaussian(prior_scale * (expected * (nu0 - d - 1)), kappa0, nu0)
 
-    def _fit_variational(
+    def _ascents(
         self, data: Data, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
-    ) -> _Result:
+    ) -> list[Variational]:
+        """A variational run from each start, the highest bound first."""
         max_iter, tol = check_count("max_iter", self.max_iter), check_real("tol", self.tol)
         runs = [
             run_variational(data, start, truncation, priors, max_iter=max_iter, tol=tol, rng=rng)
             for start in starts
         ]
-        best = max(runs, key=lambda run: run.bounds[-1])
+        return sorted(runs, key=lambda run: -run.bounds[-1])
+
+    def _fit_variational(
+        self, data: Data, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
+    ) -> _Result:
+        best = self._ascents(data, starts, truncation, priors, rng)[0]
         if not best.converged:
             warnings.warn(
-                f"the bound still rose after max_iter={max_iter} iterations; raise max_iter.",
+                f"the bound still rose after max_iter={self.max_iter} iterations; raise max_iter.",
                 CoterieWarning,
                 stacklevel=4,
             )
@@ -279,6 +285,11 @@ class TVClust(ConstrainedClusterer):
             raise InvalidParameter(
                 f"burn_in={burn_in} forgets all n_sweeps={n_sweeps} sweeps; lower it."
             )
+        n_chains = check_count("n_chains", self.n_chains)
+        if isinstance(self.init, str):  # chains are too slow to find a good region by themselves
+            runs = self._ascents(data, starts, truncation, priors, rng)
+            starts = [responsibilities(data, run).argmax(axis=1) for run in runs[:n_chains]]
+        starts = [starts[c % len(starts)] for c in range(n_chains)]
         found = run_gibbs(
             data, starts, priors, n_sweeps=n_sweeps, burn_in=burn_in, thin=thin, rng=rng
         )
