@@ -58,20 +58,35 @@ class Evidence:
         out[soft] = np.where(self.is_plain[soft], odds * c.weight[soft], c.strength()[soft])
         return out
 
-    def agreement(self, beliefs: Array) -> tuple[float, float]:
-        """Expected weight of plain pairs kept under node beliefs (s, K), and their whole weight."""
+    def first_rate(self) -> float:
+        """A noise rate to start from: 0.05, less where one kind of pair is rare.
+
+        Wrong pairs are of the other kind than the right ones: if one pair in 26 is a must-link, a
+        rate of 0.05 would say that none of them is to be believed.
+        """
+        c = self.constraints
+        must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
+        whole = float(c.weight[self.is_plain].sum())
+        share = (must + _PRIOR_PAIRS / 2) / (whole + _PRIOR_PAIRS)
+        return 2.0 * DEFAULT_NOISE * min(share, 1.0 - share)
+
+    def noise_rate(self, rate: float, messages: Array, beliefs: Array) -> float:
+        """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`."""
         core = self.core
-        kept, whole = kernels.agreement(core.indptr, core.indices, *self._plain, beliefs)
-        return float(kept), float(whole)
+        kept, whole = kernels.agreement(
+            core.indptr,
+            core.indices,
+            self.twin,
+            *self.costs(rate),
+            *self._plain,
+            messages,
+            beliefs,
+        )
+        new = (whole - kept + _PRIOR_PAIRS * self.first_rate()) / (whole + _PRIOR_PAIRS)
+        return float(np.clip(new, _LEAST_NOISE, _MOST_NOISE))
 
-    def noise_rate(self, beliefs: Array) -> float:
-        """Posterior mean of the share of plain pairs that are wrong."""
-        kept, whole = self.agreement(beliefs)
-        rate = (whole - kept + _PRIOR_PAIRS * DEFAULT_NOISE) / (whole + _PRIOR_PAIRS)
-        return float(np.clip(rate, _LEAST_NOISE, _MOST_NOISE))
-
-    def votes(self) -> tuple[NDArray[np.float64], float]:
-        """Signed vote (m,) of each pair that it joins its rows, centred, and the must-link share.
+    def votes(self) -> NDArray[np.float64]:
+        """Signed vote (m,) of each pair that its rows belong together, centred.
 
         A must-link votes 1 - share and a cannot-link -share times its strength: the mean vote is
         0, so pairs that say what any random pair would say have no say.
@@ -82,7 +97,7 @@ class Evidence:
         share = float(size[must].sum() / size.sum())
         # One kind alone still speaks, if softly: it is what there is.
         used = min(max(share, 0.02), 0.98)
-        return np.where(must, (1.0 - used) * size, -used * size), share
+        return np.where(must, (1.0 - used) * size, -used * size)
 
     def between(self, near: Array, count: int, votes: Array) -> NDArray[np.float64]:
         """Votes summed between prototypes, (M, M) symmetric."""

@@ -193,9 +193,10 @@ class Ridge:
         self, field: Field, weights: Array, penalty: float, rng: np.random.Generator
     ) -> None:
         self.field, self.weights, self.penalty = field, weights, penalty
-        gram = field.gram(weights)
-        gram[np.diag_indices_from(gram)] += penalty
-        self.lower = np.linalg.cholesky(gram)
+        self.gram = field.gram(weights)
+        penalised = self.gram.copy()
+        penalised[np.diag_indices_from(penalised)] += penalty
+        self.lower = np.linalg.cholesky(penalised)
         self.leverage = weights * self._pull(rng)
 
     def solve(self, targets: Array) -> NDArray[np.float64]:

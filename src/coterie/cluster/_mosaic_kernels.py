@@ -91,21 +91,50 @@ def mean_field(logits, indptr, indices, same, differ, sweeps, beliefs):
 
 
 @njit(cache=True, nogil=True)
-def agreement(indptr, indices, same, differ, beliefs):
-    """Expected weight of the pairs that are kept, and of all pairs."""
-    # IN: CSR graph; same, differ (2E, 1) weights of cannot-links and must-links; beliefs (s, K)
+def cavity_of(belief, message, cavity):
+    """What a node believes without one message, up to rounding."""
+    # IN: belief, message (K,). OUT: cavity (K,)
+    total = 0.0
+    low = message.min()
+    for k in range(belief.shape[0]):
+        cavity[k] = belief[k] * np.exp(low - message[k])
+        total += cavity[k]
+    for k in range(belief.shape[0]):
+        cavity[k] /= total
+
+
+@njit(cache=True, nogil=True)
+def agreement(indptr, indices, twin, same, differ, cannot, must, messages, beliefs):
+    """Expected weight of the plain pairs that are kept, and of all plain pairs.
+
+    With messages, the two ends of a pair are judged together, P(equal) ∝ e^-same Σ_k c_i(k) c_j(k):
+    two ends that are unsure but tied keep their pair. Without (mean field) they are independent.
+    """
+    # IN: CSR graph; same, differ (2E, 1) costs; cannot, must (2E, 1) weights of plain pairs;
+    #     messages (2E, K) or (0, K); beliefs (s, K)
     kept = 0.0
     whole = 0.0
+    left = np.empty(beliefs.shape[1])
+    right = np.empty(beliefs.shape[1])
     for i in range(beliefs.shape[0]):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if j <= i:
                 continue
-            together = 0.0
-            for k in range(beliefs.shape[1]):
-                together += beliefs[i, k] * beliefs[j, k]
-            kept += differ[e, 0] * together + same[e, 0] * (1.0 - together)
-            whole += differ[e, 0] + same[e, 0]
+            equal = 0.0
+            if messages.shape[0]:
+                cavity_of(beliefs[i], messages[e], left)
+                cavity_of(beliefs[j], messages[twin[e]], right)
+                for k in range(beliefs.shape[1]):
+                    equal += left[k] * right[k]
+                together = np.exp(-min(same[e, 0], CAP)) * equal
+                apart = np.exp(-min(differ[e, 0], CAP)) * (1.0 - equal)
+                equal = together / (together + apart)
+            else:
+                for k in range(beliefs.shape[1]):
+                    equal += beliefs[i, k] * beliefs[j, k]
+            kept += must[e, 0] * equal + cannot[e, 0] * (1.0 - equal)
+            whole += must[e, 0] + cannot[e, 0]
     return kept, whole
 
 

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster import _mosaic_kernels as kernels
-from coterie.cluster._mosaic_evidence import DEFAULT_NOISE, Evidence
+from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Ridge
 
 Array = NDArray[Any]
 
 _SWEEPS = 4  # of belief propagation per round; messages are kept from round to round
 _DAMPING = 0.2
-_TRUST_ROUNDS = 5  # rounds at the default noise rate, before early errors could raise it
+_PATIENCE = 5  # rounds without a better score
+_TRUST_ROUNDS = 5  # rounds at the first noise rate, when errors of the start could raise it
 _MOST_MESSAGES = 20_000_000  # numbers; beyond, pairs are so many that mean field is as good
 _FIRST_SHARPNESS, _LEAST_SHARPNESS, _MOST_SHARPNESS = 5.0, 0.1, 50.0
 _START_BELIEF = 0.7
@@ -41,8 +42,8 @@ class State:
     change : float
         Mean change of a row's belief in the last round.
     score : float
-        log P(pairs | field), every row's own belief left out of the field: how well the field
-        predicts pairs that it has not heard.
+        log P(pairs | field) at the first noise rate, every row's own belief left out of the field:
+        how well the field predicts pairs that it has not heard.
     """
 
     rows: Array
@@ -78,7 +79,9 @@ class SoftStage:
     ) -> None:
         self.ridge, self.evidence, self.weights = ridge, evidence, weights
         self.engine, self.fixed_rate = engine, rate
-        self._rate: float | None = None
+        self.first_rate = evidence.first_rate() if rate is None else rate
+        self._first_costs = evidence.costs(self.first_rate)
+        self._rate, self._held = self.first_rate, self._first_costs
 
     def start(self, labels: Array, n_clusters: int) -> State:
         """A state that leans towards `labels` (n,)."""
@@ -94,14 +97,22 @@ class SoftStage:
             self.engine == "auto" and size <= _MOST_MESSAGES
         )
         messages = np.zeros((core.indices.size if passing else 0, n_clusters))
-        rate = DEFAULT_NOISE if self.fixed_rate is None else self.fixed_rate
-        return State(rows, nodes, messages, _FIRST_SHARPNESS, rate)
+        return State(rows, nodes, messages, _FIRST_SHARPNESS, self.first_rate)
 
     def run(self, state: State, rounds: int, tol: float) -> State:
-        """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row."""
+        """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row.
+
+        Returns the state of the best score on the way: rounds that fit the pairs they have heard
+        better and the pairs they have not heard worse are taken back.
+        """
+        best = state
         while state.rounds < rounds and state.change > tol:
             state = self.round(state)
-        return state
+            if state.score >= best.score:
+                best = state
+            elif state.rounds - best.rounds >= _PATIENCE:
+                break
+        return best
 
     def round(self, state: State) -> State:
         """One round."""
@@ -116,8 +127,8 @@ class SoftStage:
         rows[core.rows] = core.expand(nodes)
         rate = state.rate
         if self.fixed_rate is None and state.rounds >= _TRUST_ROUNDS:
-            rate = self.evidence.noise_rate(nodes)
-        score = kernels.log_likelihood(logits, core.indptr, core.indices, *self._costs(state.rate))
+            rate = self.evidence.noise_rate(rate, messages, nodes)
+        score = kernels.log_likelihood(logits, core.indptr, core.indices, *self._first_costs)
         change = float(np.abs(rows - state.rows).sum(axis=1).mean())
         return replace(
             state,
@@ -153,7 +164,7 @@ class SoftStage:
         return nodes, messages
 
     def _costs(self, rate: float) -> tuple[Array, Array]:
-        if self._rate is None or abs(np.log(rate / self._rate)) > 0.01:
+        if abs(np.log(rate / self._rate)) > 0.01:
             self._rate, self._held = rate, self.evidence.costs(rate)
         return self._held
 

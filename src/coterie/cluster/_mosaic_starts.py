@@ -27,14 +27,16 @@ class Joins:
     cannot-links. S is summed between prototypes first, so the cost does not grow with the pairs.
     """
 
-    def __init__(self, ridge: Ridge, evidence: Evidence) -> None:
+    def __init__(self, ridge: Ridge, evidence: Evidence, penalty: float) -> None:
         self.field: Field = ridge.field
         self.evidence = evidence
+        gram = ridge.gram.copy()
+        gram[np.diag_indices_from(gram)] += penalty
         # Features of the prototypes in which the right-hand side is the identity, (M, r).
         self.features = scipy.linalg.solve_triangular(
-            ridge.lower, self.field.at_prototypes.T.astype(np.float64), lower=True
+            np.linalg.cholesky(gram), self.field.at_prototypes.T.astype(np.float64), lower=True
         ).T
-        self.votes, _ = evidence.votes()
+        self.votes = evidence.votes()
 
     def leading(self, count: int, votes: Array | None = None) -> tuple[Array, Array]:
         """The `count` largest mu and prototypes' values (M, count) of their fields."""

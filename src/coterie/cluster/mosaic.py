@@ -36,7 +36,8 @@ Array = NDArray[Any]
 
 ENGINES = ("auto", "belief_propagation", "mean_field")
 _FREE_WEIGHT = 0.2  # of a row in no pair, beside 1: what it believes is an echo of the field
-_RACE_ROUNDS = 5  # after which only the most promising start goes on
+_JOIN_PENALTIES = (100.0, 1000.0, 10000.0)  # times smoothness: how far the pairs reach
+_RACE_ROUNDS = 3  # after which only the most promising start goes on
 _FINISH_ROUNDS = 20
 _MOST_PROTOTYPES, _LEAST_PROTOTYPES = 1000, 300
 _FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
@@ -94,7 +95,7 @@ class Mosaic(ConstrainedClusterer):
     max_dimensions : int, default=50
         Rows with more columns are described by their leading principal components.
     n_init : int, default=1
-        Times each of the two starts (by the pairs, by position) is made.
+        Times each start (by position, and by the pairs at three reaches) is made.
     max_iter : int, default=25
         Rounds of the soft stage.
     tol : float, default=5e-4
@@ -207,12 +208,11 @@ class Mosaic(ConstrainedClusterer):
         teaching = np.full(len(coordinates), _FREE_WEIGHT)
         teaching[evidence.core.rows] = 1.0
         ridge = Ridge(field, teaching * weights, self.smoothness, rng)
-        joins = Joins(ridge, evidence)
+        joins = [Joins(ridge, evidence, self.smoothness * size) for size in _JOIN_PENALTIES]
         k = self.n_clusters
         if k is None:
-            k = joins.n_clusters(rng, len(coordinates))
-        rate = self._given_rate()
-        stage = SoftStage(ridge, evidence, weights, self.inference, rate)
+            k = joins[1].n_clusters(rng, len(coordinates))
+        stage = SoftStage(ridge, evidence, weights, self.inference, self._given_rate())
         state = self._race(stage, joins, k, rng)
         state = stage.run(state, self.max_iter, self.tol)
         done = finish(
@@ -240,16 +240,17 @@ class Mosaic(ConstrainedClusterer):
             state.rounds,
         )
 
-    def _race(self, stage: SoftStage, joins: Joins, k: int, rng: np.random.Generator) -> State:
+    def _race(
+        self, stage: SoftStage, joins: list[Joins], k: int, rng: np.random.Generator
+    ) -> State:
         """A few rounds from every start; the one whose field predicts the pairs best."""
-        field = joins.field
+        field = stage.ridge.field
+        positions = field.prototypes.astype(np.float64)
         best: State | None = None
         for _ in range(self.n_init):
             seed = int(rng.integers(2**31))
-            starts = [
-                joins.labels(k, seed),
-                cluster_prototypes(field.prototypes.astype(np.float64), field, k, seed),
-            ]
+            starts = [cluster_prototypes(positions, field, k, seed)]
+            starts += [join.labels(k, seed) for join in joins]
             for labels in starts:
                 state = stage.start(labels[field.near], k)
                 state = stage.run(state, min(_RACE_ROUNDS, self.max_iter), self.tol)
