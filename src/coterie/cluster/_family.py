@@ -255,6 +255,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._distortion().positive_only
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

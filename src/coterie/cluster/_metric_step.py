@@ -126,7 +126,7 @@ def _cosine_problem(
     assert isinstance(distortion, Cosine)
     signed = (pairs.must - pairs.cannot)[:, 0]
     weights = problem.weights if problem.weights.size else np.ones(rows.n)
-    ceiling = float(pairs.cannot.sum() * problem.bound.value(None))  # type: ignore[arg-type]
+    ceiling = float(pairs.cannot.sum() * problem.bound.value(None))
 
     def value(a: Array) -> float:
         moved = geometry._replace(
@@ -176,6 +176,6 @@ def _row_gradient(
 
     along, squares, cosines = problem.rows.map_reduce(
         work,
-        lambda one, two: tuple(a + b for a, b in zip(one, two, strict=True)),  # type: ignore
+        lambda one, two: tuple(a + b for a, b in zip(one, two, strict=True)),
     )
     return -((along * unit).sum(axis=0) - 0.5 * squares - 0.5 * (cosines @ unit**2))

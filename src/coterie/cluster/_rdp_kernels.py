@@ -1,5 +1,6 @@
 """Compiled loops of DP-means and RDP-means. Arrays in, arrays filled."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np

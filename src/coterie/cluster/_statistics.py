@@ -37,7 +37,7 @@ class Statistics:
     @classmethod
     def zeros(cls, n_clusters: int, d: int, form: str | None, per_cluster: bool) -> Statistics:
         """Empty sums; `form` is "diagonal", "full" or None where no metric is learned."""
-        evidence = None
+        evidence: Array | None = None
         if form == "diagonal":
             evidence = np.zeros((n_clusters, d))
         elif form == "full":

@@ -66,8 +66,8 @@ def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> A
         try:
             vectors = eigsh(matrix, k=parts, which="LA", tol=1e-3, v0=start)[1]
         except ArpackError as error:  # no convergence: the eigenvectors found so far still serve
-            vectors = getattr(error, "eigenvectors", None)
-            if vectors is None or not vectors.shape[1]:
+            vectors = getattr(error, "eigenvectors", np.empty((r, 0)))
+            if not vectors.shape[1]:
                 return np.zeros(r, dtype=np.int64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1.0)

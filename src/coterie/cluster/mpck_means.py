@@ -92,7 +92,7 @@ class MPCKMeans(HMRFKMeans):
     @property
     def metrics_(self) -> NDArray[np.float64]:
         """The metric of each cluster, repeated where all share one."""
-        A = self.distortion_params_
+        A = np.asarray(self.distortion_params_)
         per_cluster = A.ndim == 2 or (A.ndim == 3 and len(A) == len(self.cluster_centers_))
         if per_cluster:
             return A

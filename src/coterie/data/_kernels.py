@@ -1,5 +1,6 @@
 """Compiled loops over blocks of rows. Arrays in, arrays filled; see the callers for the meaning."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np

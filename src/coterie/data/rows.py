@@ -95,7 +95,7 @@ class Rows:
             if buffer is None:
                 yield lo, hi, self.X[lo:hi]
             else:
-                yield lo, hi, np.subtract(self.X[lo:hi], self.shift, out=buffer[: hi - lo])
+                yield lo, hi, np.subtract(self.X[lo:hi], self.origin, out=buffer[: hi - lo])
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows as a new array or CSR matrix."""
@@ -121,7 +121,7 @@ class Rows:
         """Run `work(start, stop)` for every block, for work that fills arrays of its own rows."""
         self.map_reduce(work, lambda a, b: None)
 
-    def row_values(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[np.float64]:
+    def row_values(self, function: Callable[[Any], Any]) -> NDArray[np.float64]:
         """One number a row, (n,): `function` maps a chunk (b, d) to (b,)."""
         values = np.empty(self.n)
 

@@ -108,6 +108,8 @@ class Distortion(ABC):
     name: ClassVar[str]
     #: d(x + t, mu + t) = d(x, mu): dense rows may be measured from their mean.
     translation_invariant: ClassVar[bool] = False
+    #: Rows must hold no negative value.
+    positive_only: ClassVar[bool] = False
     #: Forms of A that can be learned ("diagonal", "full"); empty where nothing can be.
     forms: ClassVar[tuple[str, ...]] = ()
     #: Whether A may differ from cluster to cluster.
@@ -206,12 +208,12 @@ def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np
         values = X if power == 1 else X.power(power)
         weights = np.ones(X.shape[1]) if weights is None else weights
         return np.asarray(values @ weights, dtype=np.float64)
-    if power == 2 and weights is None:
-        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    if weights is None:
+        if power == 2:
+            return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+        return X.sum(axis=1, dtype=np.float64)
     if power == 2:
         return np.einsum("ij,ij,j->i", X, X, weights, dtype=np.float64)
-    if weights is None:
-        return X.sum(axis=1, dtype=np.float64)
     return np.asarray(X @ weights, dtype=np.float64)
 
 
@@ -240,9 +242,9 @@ def first_bad(X: Any, bad: Any) -> tuple[int, int, float] | None:
         row = int(np.searchsorted(X.indptr, p, side="right")) - 1
         return row, int(X.indices[p]), float(X.data[p])
     for lo in range(0, X.shape[0], 65_536):
-        where = np.argwhere(bad(X[lo : lo + 65_536]))
-        if where.size:
-            row, column = int(where[0, 0]) + lo, int(where[0, 1])
+        found = np.argwhere(bad(X[lo : lo + 65_536]))
+        if found.size:
+            row, column = int(found[0, 0]) + lo, int(found[0, 1])
             return row, column, float(X[row, column])
     return None
 

@@ -140,6 +140,7 @@ class IDivergence(SeparableBregman):
     """
 
     name: ClassVar[str] = "i-divergence"
+    positive_only: ClassVar[bool] = True
     _least = 1e-300  # stands for a zero in a centre, so that 0 * log 0 is 0 and not NaN
 
     def __init__(self, smoothing: float = 0.01) -> None:
@@ -154,7 +155,7 @@ class IDivergence(SeparableBregman):
         refuse(
             X,
             lambda v: v < 0,
-            f"{self.name} needs values of 0 or more",
+            f"Negative values in data; {self.name} needs 0 or more",
             "Shift or drop the column.",
         )
         empty = np.flatnonzero(row_sums(X) <= 0)
@@ -177,7 +178,7 @@ class IDivergence(SeparableBregman):
 
     def phi_zero(self, n_columns: int) -> float:
         """phi of a zero entry after smoothing."""
-        return float(self.phi(np.float64(self._prior(n_columns))))
+        return float(self.phi(np.array(self._prior(n_columns))))
 
     def phi_rows(self, X: Any) -> Any:
         """phi of the smoothed entries, less that of a zero."""
@@ -257,6 +258,7 @@ class ItakuraSaito(SeparableBregman):
     """Itakura-Saito distance x/mu - log(x/mu) - 1, for strictly positive rows (power spectra)."""
 
     name: ClassVar[str] = "itakura-saito"
+    positive_only: ClassVar[bool] = True
 
     def check_rows(self, X: Any) -> None:
         """All entries must be above 0 (so a sparse matrix cannot be used)."""
@@ -265,7 +267,13 @@ class ItakuraSaito(SeparableBregman):
                 "Itakura-Saito needs every entry above 0, a sparse matrix has zeros. "
                 "Use distortion='kl' or 'cosine' for sparse rows."
             )
-        refuse(X, lambda v: v <= 0, "Itakura-Saito needs values above 0", "Add a small constant.")
+        refuse(
+            X,
+            lambda v: v < 0,
+            "Negative values in data; Itakura-Saito needs more than 0",
+            "Drop it.",
+        )
+        refuse(X, lambda v: v == 0, "Itakura-Saito needs values above 0", "Add a small constant.")
 
     def phi(self, x: Array) -> Array:
         """-log x."""

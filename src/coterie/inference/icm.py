@@ -152,7 +152,7 @@ def component_start(
     """
     if plan.member_ptr.size < 2:
         return None
-    contracted = contract(model, (model.differ > 0).any(axis=1))
+    contracted = contract(model, np.any(model.differ > 0, axis=1))
     assert contracted is not None
     small, contraction = contracted
     if not np.isfinite(small.unary).any(axis=1).all():

@@ -4,6 +4,7 @@ A node is one or more rows that move together (hard must-links). Clusters live i
 a slot without rows is free. Slot arrays grow when a sweep opens more clusters than they hold.
 """
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import math
