@@ -7,7 +7,9 @@ from typing import Any
 
 from coterie.cluster import (
     LCVQE,
+    ConstrainedCompleteLink,
     ConstrainedKMeans,
+    COPKMeans,
     HMRFKMeans,
     MPCKMeans,
     PCKMeans,
@@ -92,7 +94,10 @@ CASES = [
         scikit_learn=False,
     ),
     case(MPCKMeans(), objective="falls", fails=RANDOM_START),
+    case(COPKMeans(), objective="falls", soft=False, fails=RANDOM_START),
+    case(PCKMeans(exact_assignment=True), objective="falls", scikit_learn=False),
     case(LCVQE(), hard=False, fails=RANDOM_START),
+    case(ConstrainedCompleteLink(), soft=False),
     # reg_covar is in the units of the data, as in GaussianMixture.
     case(PPC(), scaling=False),
     # xi0 is in the units of the divergence, and xi grows, so J is measured anew every round.
