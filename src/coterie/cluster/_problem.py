@@ -10,6 +10,7 @@ must-links contracted, goes to an inference engine. No step raises J.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -55,7 +56,7 @@ class Settings(NamedTuple):
     phi_max: str = "tight"
     inference: str = "icm"
     engine_options: dict[str, Any] | None = None
-    time_limit: float = 10.0  # seconds of exact search in an assignment step
+    time_limit: float = 10.0  # seconds of exact search
 
 
 class Geometry(NamedTuple):
@@ -115,6 +116,7 @@ class Problem:
         self.total_weight = float(X.shape[0] if weights is None else weights.sum())
         self.distortion = distortion
         self.settings = settings
+        self.deadline = time.monotonic() + settings.time_limit
         self.core = constraints.core()
         # Writable copies: numba would compile every kernel again for read-only arrays.
         self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
@@ -194,7 +196,8 @@ class Problem:
         objective = cost + self.prior_cost(geometry.A)
         core = self.core
         if not core.rows.size:
-            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, objective)
+            none = np.empty(0, dtype=np.int64)
+            return Assignment(labels, none, statistics, objective, proven=True)
         unary, lead = self._node_costs(costs, geometry)
         model = self._model(unary, geometry.same, geometry.differ)
         found, saved, proven = self._label_core(model, lead, geometry.plan, nodes, seed, refresh)
@@ -354,7 +357,9 @@ class Problem:
             if refresh and self._crowd is not None:
                 labels, saved = restart_crowd(model, self._crowd, labels, seed)
             if s.inference != "icm":
-                options = s.engine_options or {}
+                options = dict(s.engine_options or {})
+                if s.inference == "least_energy":  # half of the time left: later steps want some
+                    options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2
                 found = infer(model, s.inference, labels=labels, random_state=seed, **options)
                 proven = s.inference == "least_energy" and found.converged
                 polished = polish(model, plan, found.labels, None, seed)

@@ -29,7 +29,8 @@ class COPKMeans(PCKMeans):
     exact_assignment : bool, default=False
         Bring every assignment step to proven least cost, not only those that greed fails on.
     time_limit : float, default=10.0
-        Seconds that an assignment step may spend on exact search.
+        Seconds for finding an assignment that keeps all pairs where greedy search does not, and
+        for `exact_assignment` in a fit.
     init, n_init, max_iter, tol, random_state, warm_start, callback, verbose
         As in `PCKMeans`.
 

@@ -47,8 +47,8 @@ class PCKMeans(PairwiseKMeans):
         graphs, otherwise a mixed-integer program by HiGHS), and never worse than `inference`
         "icm" does; `assignment_proven_` says whether the last step was solved in time.
     time_limit : float, default=10.0
-        Seconds that an assignment step may spend on exact search: for `exact_assignment`, and for
-        hard pairs where greedy search finds no assignment that keeps them.
+        Seconds for `exact_assignment` in a fit (a step may use half of what is left), and for
+        finding an assignment that keeps the hard pairs where greedy search does not.
     init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
         "neighborhoods": centroids of the groups that the must-links form, the K largest or K
         large ones far apart, whichever costs less; if they are fewer than K, a row cannot-linked
@@ -134,15 +134,12 @@ class PCKMeans(PairwiseKMeans):
         # The cosine distance of unit rows is the half squared distance already.
         half = 0.5 if isinstance(distortion, SquaredEuclidean) else 1.0
         limit = check_real("time_limit", self.time_limit, finite=False)
-        engine, options = self.inference, {}
-        if self.exact_assignment or engine == "least_energy":
-            engine, options = "least_energy", {"time_limit": limit}
+        engine = "least_energy" if self.exact_assignment else self.inference
         return Settings(
             n_clusters,
             factor=half,
             penalty="constant",
             inference=engine,
-            engine_options=options,
             time_limit=limit,
         )
 

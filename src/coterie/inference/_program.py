@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
+from coterie.inference._clique_kernels import clique_cover
 from coterie.inference.model import FloatArray, IntArray, PairwiseModel, components, entry_rows
 
 BoolArray = NDArray[np.bool_]
@@ -60,6 +61,18 @@ class _Rows:
         self.high.append(np.full(size, high))
         self.count += size
 
+    def add_cliques(self, every: IntArray, member: IntArray, clique: IntArray) -> None:
+        """Σ_{i in clique} x[i, k] ≤ 1 for every clique and label; `every` (s, K) numbers the x."""
+        if not member.size:
+            return
+        n_labels = every.shape[1]
+        size = (int(clique.max()) + 1) * n_labels
+        rows = self.count + clique[:, None] * n_labels + np.arange(n_labels)
+        self.triples.append((rows.ravel(), every[member].ravel(), np.ones(rows.size)))
+        self.low.append(np.full(size, -np.inf))
+        self.high.append(np.ones(size))
+        self.count += size
+
     def build(self, n_columns: int) -> tuple[Any, FloatArray, FloatArray]:
         """Sparse matrix and its two sides."""
         row, column, value = (np.concatenate(part) for part in zip(*self.triples, strict=True))
@@ -73,7 +86,8 @@ def build_program(model: PairwiseModel, allowed: BoolArray) -> Program:
     With p[e, k] = 1[y_i = y_j = k] the cost of an edge is linear,
     Σ_k ½ differ_k (x_ik + x_jk) + (same_k − differ_k) p_k. Where same < differ, p ≤ x_i and p ≤ x_j
     (so that the edge costs ½ Σ_k differ_k |x_ik − x_jk| for a must-link); where same > differ,
-    p ≥ x_i + x_j − 1. A hard `differ` is x_i = x_j, a hard `same` is x_i + x_j ≤ 1, with no p.
+    p ≥ x_i + x_j − 1. A hard `differ` is x_i = x_j, a hard `same` is x_i + x_j ≤ 1, with no p; for
+    nodes that all differ from each other it is Σ x ≤ 1, which bounds far better.
     """
     s, n_labels = model.unary.shape
     usable = allowed & np.isfinite(model.unary)
@@ -101,7 +115,10 @@ def build_program(model: PairwiseModel, allowed: BoolArray) -> Program:
     every = np.arange(s * n_labels).reshape(s, n_labels)
     constraints.add([(every[:, k], 1.0) for k in range(n_labels)], 1.0, 1.0)
     constraints.add([(left[hard_differ], 1.0), (right[hard_differ], -1.0)], 0.0, 0.0)
-    constraints.add([(left[hard_same], 1.0), (right[hard_same], 1.0)], -np.inf, 1.0)
+    apart = np.asarray(np.isinf(model.same).all(axis=1), dtype=np.bool_)
+    some = hard_same & ~np.repeat(apart[once], n_labels)
+    constraints.add([(left[some], 1.0), (right[some], 1.0)], -np.inf, 1.0)
+    constraints.add_cliques(every, *_cliques(model, apart))
     soft = ~hard_same & ~hard_differ & (same != differ)
     gain = same[soft] - differ[soft]
     both = s * n_labels + np.arange(gain.shape[0])
@@ -116,6 +133,12 @@ def build_program(model: PairwiseModel, allowed: BoolArray) -> Program:
     scale = float(np.abs(cost).max(initial=0.0)) or 1.0
     matrix, low, high = constraints.build(cost.shape[0])
     return Program(cost / scale, matrix, low, high, upper, float(floor.sum()), scale, (s, n_labels))
+
+
+def _cliques(model: PairwiseModel, apart: BoolArray) -> tuple[IntArray, IntArray]:
+    """Cliques that hold every edge of `apart` (2E,): members and the clique of each."""
+    indptr = np.concatenate(([0], np.cumsum(apart)))[model.indptr]
+    return clique_cover(indptr, model.indices[apart])
 
 
 def solve(program: Program, *, integer: bool, time_limit: float | None) -> Solution:

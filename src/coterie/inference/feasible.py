@@ -29,6 +29,7 @@ __all__ = ["feasible_start"]
 logger = logging.getLogger(__name__)
 _FIRST_LABELS = 4
 _INFEASIBLE = 2
+_SHARE_FOR_COST = 0.1  # of the time left: what a start costs matters less than that there is one
 
 
 def feasible_start(
@@ -100,7 +101,9 @@ def _hard_entries(model: PairwiseModel) -> BoolArray:
 def _exact_labels(part: PairwiseModel, nodes: IntArray, deadline: float) -> IntArray:
     """Labels of finite energy for one component, and of least energy as far as time allows."""
     if _is_coloring(part):
-        return improve(part, _colored(part, nodes, deadline), deadline)[0]
+        found = _colored(part, nodes, deadline)
+        left = deadline - time.monotonic()
+        return improve(part, found, time.monotonic() + _SHARE_FOR_COST * left)[0]
     usable = np.isfinite(part.unary)
     if not usable.any(axis=1).all():
         raise NoFeasibleLabels(nodes, part.n_labels)
