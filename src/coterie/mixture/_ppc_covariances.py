@@ -71,6 +71,10 @@ class Covariance(ABC):
     def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
         """`new` with the covariances of `empty` (G,) components as they were in `old`."""
 
+    def repeat(self, one: Array, n_components: int) -> Array:
+        """The same covariance for `n_components`, from that of one component."""
+        return np.repeat(one, n_components, axis=0)
+
     @abstractmethod
     def square_root(self, covariances: Array, g: int, d: int) -> Array:
         """A (d, d) with A Aᵀ = Σ_g, for sampling."""
@@ -144,6 +148,9 @@ class Tied(Covariance):
 
     def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
         return new
+
+    def repeat(self, one: Array, n_components: int) -> Array:
+        return one
 
     def square_root(self, covariances: Array, g: int, d: int) -> Array:
         return cholesky(covariances, lower=True)

@@ -1,8 +1,8 @@
-"""Where EM starts: labels for every row, and the mixture they make."""
+"""Where EM starts: the first mixture, from pairs, K-Means, chance or an earlier fit."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,74 +16,95 @@ from coterie.mixture._ppc_covariances import COVARIANCES
 from coterie.mixture._ppc_gaussians import Mixture, gather, make_mixture, maximize
 from coterie.mixture._ppc_weights import closed_form
 
-__all__ = ["INITS", "mixture_from_labels", "mixture_from_model", "start_labels"]
+__all__ = ["INITS", "Shape", "mixture_from_model", "start_mixture"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 INITS = ("neighborhoods", "kmeans", "random")
 
 
-def start_labels(
-    init: Any,
+class Shape(NamedTuple):
+    """Number and kind of the Gaussians of a mixture."""
+
+    n_clusters: int
+    per_cluster: int
+    covariance_type: str
+    reg_covar: float
+
+
+def start_mixture(
+    rows: Rows,
     X: Any,
     constraints: Constraints,
-    n_clusters: int,
+    shape: Shape,
+    init: Any,
     random_state: np.random.RandomState,
     first: bool,
-) -> IntArray:
-    """Cluster (n,) of every row to start from.
-
-    "neighborhoods" is a short PCKMeans run: it begins with the groups that the must-links form
-    and keeps to the pairs. Its later starts begin with random rows instead. "kmeans" is
-    scikit-learn's KMeans, drawn exactly as GaussianMixture draws it; "random" gives every row to
-    the nearest of K random rows; an array (K, d) to the nearest of given means.
-    """
-    if not isinstance(init, str):
-        return _nearest(X, _given_means(init, n_clusters, X.shape[1]))
-    if init == "kmeans":
-        start = KMeans(n_clusters, n_init=1, random_state=random_state).fit(X)
-        return start.labels_.astype(np.int64)
-    if init == "random":
-        chosen = random_state.choice(X.shape[0], n_clusters, replace=False)
-        return _nearest(X, X[chosen])
-    model = PCKMeans(
-        n_clusters,
-        init="neighborhoods" if first else "random",
-        max_iter=30 if first else 1,
-        random_state=random_state.randint(2**31 - 1),
-    )
-    return model.fit(X, constraints=constraints).labels_.astype(np.int64)
-
-
-def mixture_from_labels(
-    rows: Rows,
-    labels: IntArray,
-    n_clusters: int,
-    per_cluster: int,
-    covariance_type: str,
-    reg_covar: float,
-    random_state: np.random.RandomState,
 ) -> Mixture:
+    """The mixture one start begins with.
+
+    "neighborhoods" is a short PCKMeans run, which begins with the groups that the must-links form
+    and keeps to the pairs; its later starts are "random". Where the must-links join most rows into
+    one group (neighbours in an image) groups say nothing about clusters, and it is "kmeans".
+    "kmeans" is scikit-learn's KMeans, as GaussianMixture uses it. "random" puts Gaussians as wide
+    as all rows together on random rows, which leaves it to the pairs to tell them apart. An array
+    (K, d) gives each row to the nearest of the means.
+    """
+    seed = int(random_state.randint(2**31 - 1))
+    if isinstance(init, str) and (init == "random" or (init == "neighborhoods" and not first)):
+        return _wide_on_random_rows(rows, shape, random_state)
+    if not isinstance(init, str):
+        labels = _nearest(X, _given_means(init, shape.n_clusters, X.shape[1]))
+    elif init == "kmeans" or _joins_most(constraints):
+        labels = KMeans(shape.n_clusters, n_init=1, random_state=seed).fit(X).labels_
+    else:
+        model = PCKMeans(shape.n_clusters, max_iter=30, random_state=seed)
+        labels = model.fit(X, constraints=constraints).labels_
+    return mixture_from_labels(rows, labels.astype(np.int64), shape, seed)
+
+
+def _wide_on_random_rows(rows: Rows, shape: Shape, random_state: np.random.RandomState) -> Mixture:
+    count = shape.n_clusters * shape.per_cluster
+    means = np.asarray(rows.take(random_state.choice(rows.n, count, replace=False)), np.float64)
+    covariances = _of_all(rows, shape, count)
+    return make_mixture(np.full(count, 1.0 / count), means, covariances, shape.covariance_type)
+
+
+def _of_all(rows: Rows, shape: Shape, count: int) -> FloatArray:
+    """`count` times the covariance of all rows."""
+    covariance = COVARIANCES[shape.covariance_type]
+    middle = np.zeros((1, rows.d))
+    for _ in range(2):  # the mean, then squares about it
+        moments = gather(rows, lambda lo, hi: np.ones((hi - lo, 1)), middle, covariance)
+        middle, whole = maximize(moments, middle, shape.reg_covar, covariance)
+    return covariance.repeat(whole, count)
+
+
+def _joins_most(constraints: Constraints) -> bool:
+    """Whether must-links, hard and soft, join more than half of all rows into one group."""
+    closure = constraints.closure(hard_only=False)
+    return bool(closure.sizes.max() > constraints.n_samples / 2)
+
+
+def mixture_from_labels(rows: Rows, labels: IntArray, shape: Shape, seed: int) -> Mixture:
     """The mixture that fits labels best; clusters of several components are split by KMeans."""
-    if per_cluster > 1:
-        labels = _split(rows, labels, n_clusters, per_cluster, random_state)
-    covariance = COVARIANCES[covariance_type]
-    n_components = n_clusters * per_cluster
+    if shape.per_cluster > 1:
+        labels = _split(rows, labels, shape, seed)
+    covariance = COVARIANCES[shape.covariance_type]
+    count = shape.n_clusters * shape.per_cluster
 
     def resp(lo: int, hi: int) -> FloatArray:
-        return np.equal.outer(labels[lo:hi], np.arange(n_components)).astype(np.float64)
+        return np.equal.outer(labels[lo:hi], np.arange(count)).astype(np.float64)
 
     # Means first, then squares about them: no digits are lost where clusters lie far apart.
-    middle = np.zeros((n_components, rows.d))
+    middle = np.zeros((count, rows.d))
     means, _ = maximize(gather(rows, resp, middle, covariance), middle, 0.0, covariance)
     moments = gather(rows, resp, means, covariance)
-    means, covariances = maximize(moments, means, reg_covar, covariance)
+    means, covariances = maximize(moments, means, shape.reg_covar, covariance)
     empty = moments.counts == 0
     if empty.any():  # fewer distinct rows than components: as wide as all rows together
-        wide = gather(rows, lambda lo, hi: np.ones((hi - lo, 1)), np.zeros((1, rows.d)), covariance)
-        _, whole = maximize(wide, np.zeros((1, rows.d)), reg_covar, covariance)
-        covariances = covariance.keep(covariances, whole, empty)
-    return make_mixture(closed_form(moments.counts), means, covariances, covariance_type)
+        covariances = covariance.keep(covariances, _of_all(rows, shape, count), empty)
+    return make_mixture(closed_form(moments.counts), means, covariances, shape.covariance_type)
 
 
 def mixture_from_model(
@@ -102,20 +123,14 @@ def mixture_from_model(
     return make_mixture(closed_form(np.array(model.weights_)), means, covariances, covariance_type)
 
 
-def _split(
-    rows: Rows,
-    labels: IntArray,
-    n_clusters: int,
-    per_cluster: int,
-    random_state: np.random.RandomState,
-) -> IntArray:
+def _split(rows: Rows, labels: IntArray, shape: Shape, seed: int) -> IntArray:
     """Components (n,): cluster k becomes components k·C .. k·C + C − 1."""
-    out = labels * per_cluster
-    for k in range(n_clusters):
+    out = labels * shape.per_cluster
+    for k in range(shape.n_clusters):
         inside = np.flatnonzero(labels == k)
-        parts = min(per_cluster, inside.size)
+        parts = min(shape.per_cluster, inside.size)
         if parts > 1:
-            found = KMeans(parts, n_init=1, random_state=random_state).fit(rows.take(inside))
+            found = KMeans(parts, n_init=1, random_state=seed).fit(rows.take(inside))
             out[inside] += found.labels_
     return out
 

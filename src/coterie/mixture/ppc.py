@@ -22,12 +22,7 @@ from coterie.mixture._ppc_expectation import posterior_of_all
 from coterie.mixture._ppc_fit import Problem, Run, make_problem, run
 from coterie.mixture._ppc_gaussians import Mixture, log_sum_rows, make_mixture
 from coterie.mixture._ppc_pairs import pair_posteriors, suspects
-from coterie.mixture._ppc_start import (
-    INITS,
-    mixture_from_labels,
-    mixture_from_model,
-    start_labels,
-)
+from coterie.mixture._ppc_start import INITS, Shape, mixture_from_model, start_mixture
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["PPC"]
@@ -74,8 +69,9 @@ class PPC(ConstrainedClusterer):
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept.
     init : {"neighborhoods", "kmeans", "random"}, array or fitted model
-        A short PCKMeans run, scikit-learn's KMeans, the nearest of random rows, the nearest of
-        given means (n_components, n_features); or a fitted PPC or GaussianMixture to go on from.
+        A short PCKMeans run, scikit-learn's KMeans, wide Gaussians on random rows, or the nearest
+        of given means (n_components, n_features); or a fitted PPC or GaussianMixture to go on
+        from. Starts after the first of "neighborhoods" are "random".
     max_iter : int, default=100
     tol : float, default=1e-3
         Stop when the bound, per row, changes by less.
@@ -229,14 +225,13 @@ class PPC(ConstrainedClusterer):
         rng: np.random.RandomState,
         first: bool,
     ) -> Mixture:
-        rows, k, per_cluster = problem.rows, problem.n_clusters, int(self.components_per_cluster)
+        k, per_cluster = problem.n_clusters, int(self.components_per_cluster)
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
-            return mixture_from_model(model, rows.origin, k * per_cluster, self.covariance_type)
-        labels = start_labels(self.init, X, constraints, k, rng, first)
-        return mixture_from_labels(
-            rows, labels, k, per_cluster, self.covariance_type, self.reg_covar, rng
-        )
+            origin = problem.rows.origin
+            return mixture_from_model(model, origin, k * per_cluster, self.covariance_type)
+        shape = Shape(k, per_cluster, self.covariance_type, self.reg_covar)
+        return start_mixture(problem.rows, X, constraints, shape, self.init, rng, first)
 
     def _publish(self, problem: Problem, constraints: Constraints, best: Run) -> None:
         k, mixture = problem.n_clusters, best.mixture
