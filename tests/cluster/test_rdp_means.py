@@ -318,3 +318,12 @@ def test_many_openings_in_one_round_are_laid_out_anew():
     model = RDPMeans(1.0, random_state=0).fit(X, constraints=c)
     assert model.n_clusters_ == 400
     assert model.objective_ == pytest.approx(400.0)
+
+
+def test_the_order_of_many_rows_is_a_permutation():
+    from coterie.cluster._rdp_pass import _shuffled
+
+    rng = np.random.default_rng(0)
+    for count in (1, 4096, 4097, 10_000):
+        np.testing.assert_array_equal(np.sort(_shuffled(count, rng)), np.arange(count))
+    assert not np.array_equal(_shuffled(5000, rng), _shuffled(5000, rng))

@@ -22,6 +22,8 @@ __all__ = ["State", "run_round"]
 Array = NDArray[Any]
 _TABLE = 1 << 22  # entries in the table of costs to freshly opened centres
 _MOST_ITEMS = 8192
+_FULL_SHUFFLE = 4096
+_RUN = 64
 _OPENED_AT_ONCE = 64  # the table is laid out anew after so many openings
 
 
@@ -132,7 +134,7 @@ class _Walk:
 
     def _sequence(self, rng: np.random.Generator | None) -> Array:
         if rng is not None:
-            return rng.permutation(self.problem.core.n_nodes + len(self.beyond))
+            return _shuffled(self.problem.core.n_nodes + len(self.beyond), rng)
         return np.argsort(np.concatenate([self.problem.first_row, self.beyond]), kind="stable")
 
     def _run_batch(self, sequence: Array, begin: int) -> int:
@@ -172,6 +174,19 @@ class _Walk:
         if after < batch.size <= _MOST_ITEMS:
             batch.fill(center, after, len(self.opened))
         self.opened.append(center)
+
+
+def _shuffled(count: int, rng: np.random.Generator) -> Array:
+    """0..count-1 in random order; where there are many, runs of neighbours stay together.
+
+    Runs are shuffled, and the items of each run: a visit then finds its costs in the cache.
+    """
+    if count <= _FULL_SHUFFLE:
+        return rng.permutation(count)
+    runs = -(-count // _RUN)
+    inside = rng.permuted(np.tile(np.arange(_RUN), (runs, 1)), axis=1)
+    order = (rng.permutation(runs)[:, None] * _RUN + inside).ravel()
+    return order[order < count]
 
 
 class _Batch:
