@@ -169,3 +169,46 @@ def match_entries(indptr, indices, twin):  # IN; OUT twin (2E,)
         if row_of[twin[e]] != indices[e] or indices[twin[e]] != row_of[e]:
             return e
     return -1
+
+
+@njit(cache=True, nogil=True)
+def component_labels(indptr, indices, keep, labels):  # IN; OUT labels (s,)
+    """Connected component of each node, numbered by smallest node; returns their number.
+
+    Only entries with ``keep`` are followed; (0,) follows all.
+    """
+    s = indptr.shape[0] - 1
+    for i in range(s):
+        labels[i] = i
+    for i in range(s):
+        for e in range(indptr[i], indptr[i + 1]):
+            if keep.size and not keep[e]:
+                continue
+            a, b = i, indices[e]
+            while labels[a] != a:
+                labels[a] = labels[labels[a]]
+                a = labels[a]
+            while labels[b] != b:
+                labels[b] = labels[labels[b]]
+                b = labels[b]
+            # The smaller node is the root, so that a root comes before its members.
+            if a < b:
+                labels[b] = a
+            else:
+                labels[a] = b
+    count = 0
+    for i in range(s):
+        if labels[i] == i:
+            labels[i] = count
+            count += 1
+        else:
+            labels[i] = labels[labels[i]]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def add_rows(values, target, out):  # IN; OUT out (t, c) +=
+    """Add row r of `values` (r, c) to row ``target[r]`` of `out`."""
+    for r in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            out[target[r], c] += values[r, c]

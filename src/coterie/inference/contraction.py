@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
 
+from coterie.inference import _kernels
 from coterie.inference.model import (
     FloatArray,
     Inference,
@@ -76,10 +76,9 @@ def contract(
 
 def _summed(costs: FloatArray, entry: IntArray, n_entries: int) -> FloatArray:
     """Sum (n_entries, ·) of the rows of `costs` that fall on each entry."""
-    each = np.arange(len(entry) + 1)
-    members = csc_array((np.ones(len(entry)), entry, each), shape=(n_entries, len(entry)))
-    # A product adds in the order of `entry`'s positions and leaves inf as it is (1 * inf).
-    return np.ascontiguousarray(members @ costs)
+    total = np.zeros((n_entries, costs.shape[1]))
+    _kernels.add_rows(np.ascontiguousarray(costs), entry, total)
+    return total
 
 
 def on_contracted(

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from coterie.exceptions import CoterieError, InvalidParameter
 from coterie.inference import _kernels
@@ -244,13 +242,10 @@ def components(model: PairwiseModel, keep: NDArray[np.bool_] | None = None) -> t
     keep : (2E,) bool, optional
         Use only these entries.
     """
-    rows, columns = entry_rows(model), model.indices
-    if keep is not None:
-        rows, columns = rows[keep], columns[keep]
-    ones = np.ones(rows.shape[0], dtype=np.int8)
-    graph = csr_array((ones, (rows, columns)), shape=(model.n_nodes, model.n_nodes))
-    count, label = connected_components(graph, directed=False)
-    return int(count), label.astype(np.int64)
+    label = np.empty(model.n_nodes, dtype=np.int64)
+    mask = np.empty(0, dtype=np.bool_) if keep is None else np.ascontiguousarray(keep)
+    count = _kernels.component_labels(model.indptr, model.indices, mask, label)
+    return int(count), label
 
 
 def subgraph(model: PairwiseModel, nodes: ArrayLike) -> tuple[PairwiseModel, IntArray]:
