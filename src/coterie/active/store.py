@@ -238,13 +238,13 @@ class AnswerStore:
             "number": np.array([a.number for a in answers], dtype=np.int64),
             "i": np.array([a.rows[0] for a in answers], dtype=np.int64),
             "j": np.array([a.rows[1] for a in answers], dtype=np.int64),
-            "answer": [a.answer for a in answers],
+            "answer": np.array([a.answer for a in answers], dtype=np.str_),
             "certainty": np.array(
                 [np.nan if a.certainty is None else a.certainty for a in answers], dtype=float
             ),
-            "annotator": [a.annotator or "" for a in answers],
-            "time": [a.time for a in answers],
-            "phase": [a.phase for a in answers],
+            "annotator": np.array([a.annotator or "" for a in answers], dtype=np.str_),
+            "time": np.array([a.time for a in answers], dtype=np.str_),
+            "phase": np.array([a.phase for a in answers], dtype=np.str_),
         }
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
