@@ -13,6 +13,7 @@ from coterie.inference import (
     ExactPlan,
     Inference,
     PairwiseModel,
+    energy,
     exact_plan,
     icm,
     infer,
@@ -102,7 +103,8 @@ class CorePosterior:
         self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
-        self._last: FloatArray | None = None
+        # Marginals of the last E-step, where mean field goes on from; None to begin afresh.
+        self.last: FloatArray | None = None
 
     def _split(self) -> list[_Part]:
         """Parts by engine, and which nodes' share of log Ω is approximate."""
@@ -158,12 +160,8 @@ class CorePosterior:
             answer = Posterior(*found)
         else:
             answer = self._join(unary, final)
-        self._last = answer.marginals
+        self.last = answer.marginals
         return answer
-
-    def forget(self) -> None:
-        """Start afresh: the next E-step has no last one to begin from."""
-        self._last = None
 
     def _join(self, unary: FloatArray, final: bool) -> Posterior:
         marginals = np.empty_like(unary)
@@ -188,9 +186,10 @@ class CorePosterior:
             log_partition = _free_energy(model, found)
         labels = found.labels
         if final and part.method != "exact":
-            # Marginals do not see hard pairs together: descend from their maxima to labels that do.
-            most_likely = found.marginals.argmax(axis=1)
-            labels = icm(model, most_likely, random_state=self.seed).labels
+            labels = found.marginals.argmax(axis=1)
+            # Each row's own best cluster may break a hard pair: descend to labels that do not.
+            if not np.isfinite(energy(model, labels)):
+                labels = icm(model, labels, random_state=self.seed).labels
         return Posterior(
             found.marginals, log_partition, found.edge_same, labels, bool(found.converged)
         )
@@ -200,9 +199,9 @@ class CorePosterior:
             return infer(model, "exact", plan=part.plan)
         options: dict[str, Any] = {}
         if part.method == "mean_field":
-            options = dict(_FIELD_FIRST if self._last is None or final else _FIELD)
-            if self._last is not None:
-                options["marginals"] = self._last[part.nodes]
+            options = dict(_FIELD_FIRST if self.last is None or final else _FIELD)
+            if self.last is not None:
+                options["marginals"] = self.last[part.nodes]
         elif part.method == "gibbs":
             options = dict(_GIBBS_LAST if final else _GIBBS)
         return infer(model, part.method, random_state=self.seed, **options)

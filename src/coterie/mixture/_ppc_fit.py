@@ -34,11 +34,23 @@ class Problem(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One start: the mixture reached, the bound before each M-step, whether it came to rest."""
+    """One start.
+
+    Attributes
+    ----------
+    mixture : Mixture
+        Where it ended.
+    bounds : list of float
+        The bound before each M-step.
+    converged : bool
+    marginals : (s, K) or None
+        Of the nodes in the last E-step.
+    """
 
     mixture: Mixture
     bounds: list[float]
     converged: bool
+    marginals: FloatArray | None
 
 
 def make_problem(
@@ -62,7 +74,7 @@ def run(problem: Problem, mixture: Mixture, max_iter: int, tol: float) -> Run:
 
     As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
     """
-    problem.core.forget()
+    problem.core.last = None
     log_omega = at(problem.prior, cluster_weights(mixture, problem.n_clusters)).log_omega
     bounds: list[float] = []
     # Small factorisations only wait for each other when a BLAS gives them several threads.
@@ -72,8 +84,8 @@ def run(problem: Problem, mixture: Mixture, max_iter: int, tol: float) -> Run:
             bounds.append((found.log_likelihood - log_omega) / problem.rows.n)
             mixture, log_omega = maximization(problem, mixture, found)
             if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-                return Run(mixture, bounds, True)
-    return Run(mixture, bounds, False)
+                return Run(mixture, bounds, True, problem.core.last)
+    return Run(mixture, bounds, False, problem.core.last)
 
 
 def cluster_weights(mixture: Mixture, n_clusters: int) -> FloatArray:

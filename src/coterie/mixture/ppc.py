@@ -82,7 +82,8 @@ class PPC(ConstrainedClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The most probable joint assignment found; no hard pair is broken.
+        The most probable joint assignment where inference is exact, elsewhere each row's most
+        probable cluster; no hard pair is broken.
     resp_ : ndarray of shape (n_samples, n_components)
         Posterior of each row's cluster given all rows and pairs.
     weights_ : ndarray of shape (n_components * components_per_cluster,)
@@ -236,7 +237,7 @@ class PPC(ConstrainedClusterer):
     def _publish(self, problem: Problem, constraints: Constraints, best: Run) -> None:
         k, mixture = problem.n_clusters, best.mixture
         covariance = COVARIANCES[self.covariance_type]
-        problem.core.forget()
+        problem.core.last = best.marginals
         resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, k, covariance)
         labels = resp.argmax(axis=1)
         core = problem.core.core
