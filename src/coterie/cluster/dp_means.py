@@ -50,9 +50,9 @@ class DPMeans(PricedMeans):
     --------
     >>> from coterie.cluster import DPMeans
     >>> from sklearn.datasets import make_blobs
-    >>> X, _ = make_blobs(300, centers=4, cluster_std=0.5, random_state=3)
-    >>> DPMeans(n_clusters_hint=4, random_state=0).fit(X).n_clusters_
-    4
+    >>> X, _ = make_blobs(300, centers=[(0, 0), (9, 0), (0, 9)], random_state=3)
+    >>> DPMeans(lambda_=40.0, random_state=0).fit(X).n_clusters_
+    3
     """
 
     def __init__(

@@ -81,7 +81,7 @@ class RDPMeans(PricedMeans):
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
     >>> pairs = Constraints(5, must_link=[(3, 4)])
     >>> RDPMeans(lambda_=4.0, order="natural").fit(X, constraints=pairs).labels_
-    array([0, 0, 1, 1, 1])
+    array([1, 1, 0, 2, 2])
     """
 
     def __init__(
