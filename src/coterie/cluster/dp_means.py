@@ -51,7 +51,7 @@ class DPMeans(PricedMeans):
     >>> from coterie.cluster import DPMeans
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(300, centers=[(0, 0), (9, 0), (0, 9)], random_state=3)
-    >>> DPMeans(lambda_=40.0, random_state=0).fit(X).n_clusters_
+    >>> DPMeans(lambda_=40.0, init="spectral", random_state=0).fit(X).n_clusters_
     3
     """
 
