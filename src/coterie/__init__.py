@@ -31,6 +31,11 @@ _HOMES = {
     "ActiveSession": "coterie.active",
     "GPKMeans": "coterie.propagation",
     "GraphPropagation": "coterie.propagation",
+    "RDPMeans": "coterie.cluster",
+    "DPMeans": "coterie.cluster",
+    "Mosaic": "coterie.cluster",
+    "PPC": "coterie.mixture",
+    "TVClust": "coterie.mixture",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }

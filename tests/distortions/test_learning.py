@@ -85,7 +85,7 @@ def whole_objective(problem, labels, centers, geometry):
     total = weights @ (gaps - log_det[labels]) + problem.prior_cost(geometry.A)
     c = problem.constraints
     for p, (i, j) in enumerate(c.pairs):
-        cost = np.broadcast_to(geometry.pair_cost[p], (problem.settings.n_clusters,))
+        cost = np.broadcast_to(geometry.pairs.cost[p], (problem.settings.n_clusters,))
         if (labels[i] == labels[j]) != (c.kind[p] > 0):
             total += (cost[labels[i]] + cost[labels[j]]) / 2
     return total

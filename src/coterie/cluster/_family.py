@@ -262,7 +262,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
 
 def cost_paid(constraints: Constraints, labels: Array, result: Result) -> Array:
     """What each pair would cost if broken under `labels`, (m,)."""
-    cost = result.geometry.pair_cost
+    cost = result.geometry.pairs.cost
     if cost.ndim == 1:
         return cost
     ends = labels[constraints.pairs]

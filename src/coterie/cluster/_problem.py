@@ -10,13 +10,13 @@ must-links contracted, goes to an inference engine. No step raises J.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cluster._core_graph import CoreCosts, CoreGraph, PairCosts
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
@@ -24,20 +24,7 @@ from coterie.data._kernels import label_dense, nearest
 from coterie.distortions import Distortion, SquaredEuclidean
 from coterie.distortions.learning import rayleigh
 from coterie.exceptions import InvalidData
-from coterie.inference import (
-    IcmPlan,
-    NoFeasibleLabels,
-    PairwiseModel,
-    better_by_component,
-    components,
-    crowd_of,
-    icm,
-    icm_plan,
-    infer,
-    pair_energy,
-    polish,
-    restart_crowd,
-)
+from coterie.inference import pair_energy
 
 Array = NDArray[Any]
 
@@ -66,19 +53,7 @@ class Geometry(NamedTuple):
     row_term: Array  # (n,)
     row_scale: Array  # (n,) or (0,) for ones
     log_det: Array  # (1,) or (K,)
-    pair_cost: Array  # (m,) or (m, K)
-    same: Array
-    differ: Array
-    plan: IcmPlan
-
-
-class CoreCosts(NamedTuple):
-    """Costs of the core's rows: `unary` (r, K) of every label, `lead` (r,) of the best other label
-    above the one a row has.
-    """
-
-    unary: Array
-    lead: Array
+    pairs: PairCosts
 
 
 @dataclass(frozen=True)
@@ -116,14 +91,15 @@ class Problem:
         self.total_weight = float(X.shape[0] if weights is None else weights.sum())
         self.distortion = distortion
         self.settings = settings
-        self.deadline = time.monotonic() + settings.time_limit
-        self.core = constraints.core()
-        # Writable copies: numba would compile every kernel again for read-only arrays.
-        self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
-        graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
-        self._component = components(graph)[1]
-        self._crowd = crowd_of(graph)
-        self.can_refresh = self._crowd is not None
+        self.graph = CoreGraph(
+            constraints,
+            settings.n_clusters,
+            settings.inference,
+            settings.engine_options,
+            settings.time_limit,
+        )
+        self.core = self.graph.core
+        self.can_refresh = self.graph.is_crowded
         self.slot = NONE.astype(np.int64)
         if self.core.rows.size:
             self.slot = np.full(self.rows.n, -1, dtype=np.int64)
@@ -161,11 +137,8 @@ class Problem:
         log_det = np.zeros(1)
         if self.settings.form is not None and isinstance(self.distortion, SquaredEuclidean):
             log_det = self.distortion.log_det(A)
-        cost = self.pair_costs(A, w)
-        same, differ = self.core.costs(cost)
-        unary = np.zeros((self.core.n_nodes, self.settings.n_clusters))
-        plan = icm_plan(self._model(unary, same, differ))
-        return Geometry(A, row_term, scale, log_det, cost, same, differ, plan)
+        pairs = self.graph.pair_costs(self.pair_costs(A, w))
+        return Geometry(A, row_term, scale, log_det, pairs)
 
     def pair_costs(self, A: Array | None, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -198,17 +171,13 @@ class Problem:
         if not core.rows.size:
             none = np.empty(0, dtype=np.int64)
             return Assignment(labels, none, statistics, objective, proven=True)
-        unary, lead = self._node_costs(costs, geometry)
-        model = self._model(unary, geometry.same, geometry.differ)
-        found, saved, proven = self._label_core(model, lead, geometry.plan, nodes, seed, refresh)
-        new = core.expand(found).astype(labels.dtype)
+        model, lead = self.graph.model(costs, geometry.pairs)
+        found = self.graph.label(model, lead, geometry.pairs.plan, nodes, seed, refresh)
+        new = core.expand(found.nodes).astype(labels.dtype)
         objective += self._relabel(statistics, labels, new, costs.unary, geometry)
-        objective += pair_energy(model, found)
-        if core.inside_cannot.size:
-            inside = core.unary(geometry.pair_cost)
-            at = found if inside.shape[1] > 1 else np.zeros_like(found)
-            objective += float(np.take_along_axis(inside, at[:, None], axis=1).sum())
-        return Assignment(labels, found, statistics, objective, saved, proven)
+        objective += pair_energy(model, found.nodes)
+        objective += self.graph.inside_cost(found.nodes, geometry.pairs)
+        return Assignment(labels, found.nodes, statistics, objective, found.saved, found.proven)
 
     def prior_cost(self, A: Array | None) -> float:
         """-log P(A), 0 where no metric is learned."""
@@ -321,54 +290,6 @@ class Problem:
             statistics.add(chunk, old[part], -weights, scale, self.distortion)
             statistics.add(chunk, new[part], weights, scale, self.distortion)
         return float((unary[changed, new[changed]] - unary[changed, old[changed]]).sum())
-
-    def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
-        # The core's arrays are right by construction; checking them costs as much as a sweep.
-        return PairwiseModel(unary, self._indptr, self._indices, same, differ)
-
-    def _node_costs(self, costs: CoreCosts, geometry: Geometry) -> tuple[Array, Array | None]:
-        """Costs (s, K) of the nodes and, where every node is one row, their lead (s,)."""
-        if self.core.n_nodes == self.core.rows.size and not self.core.inside_cannot.size:
-            return costs.unary, costs.lead
-        unary = self.core.contract(costs.unary)
-        if self.core.inside_cannot.size:
-            unary += self.core.unary(geometry.pair_cost)
-        return unary, None
-
-    def _label_core(
-        self,
-        model: PairwiseModel,
-        lead: Array | None,
-        plan: IcmPlan,
-        nodes: Array | None,
-        seed: int,
-        refresh: bool,
-    ) -> tuple[Array, float, bool]:
-        """Labels (s,) of the core's nodes, of no higher energy than `nodes`, what `refresh` saved,
-        and whether the labels are proven best.
-        """
-        s, saved, proven = self.settings, 0.0, False
-        try:
-            if nodes is None:
-                start = icm(model, plan=plan, random_state=seed, time_limit=s.time_limit)
-                labels = start.labels
-            else:
-                labels = polish(model, plan, nodes, lead, seed)
-            if refresh and self._crowd is not None:
-                labels, saved = restart_crowd(model, self._crowd, labels, seed)
-            if s.inference != "icm":
-                options = dict(s.engine_options or {})
-                if s.inference == "least_energy":  # half of the time left: later steps want some
-                    options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2
-                found = infer(model, s.inference, labels=labels, random_state=seed, **options)
-                proven = s.inference == "least_energy" and found.converged
-                polished = polish(model, plan, found.labels, None, seed)
-                labels = better_by_component(model, self._component, labels, polished)
-        except NoFeasibleLabels:
-            # Says which of the user's own pairs clash; returns only if the engine was wrong.
-            self.constraints.check_feasible(s.n_clusters, hard_only=True, time_limit=s.time_limit)
-            raise
-        return labels, saved, proven
 
     # -- M-step (A) ------------------------------------------------------------------------
     def centers_of(self, assignment: Assignment, old: Array, geometry: Geometry) -> Array:

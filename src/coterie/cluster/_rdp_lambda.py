@@ -41,7 +41,7 @@ def choose_lambda(problem: Problem, rule: Any, hint: Any) -> float:
     return max(found, _least(problem))
 
 
-def _counting(problem: Problem) -> NDArray[np.float64] | None:
+def _counting(problem: Problem) -> NDArray[np.bool_] | None:
     return problem.weights > 0 if problem.weights.size else None
 
 

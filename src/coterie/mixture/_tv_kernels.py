@@ -1,5 +1,6 @@
 """Compiled loops of variational TVClust. Arrays in, arrays filled."""
 
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import numpy as np

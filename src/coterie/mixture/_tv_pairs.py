@@ -104,8 +104,8 @@ class PairEvidence:
         """
         together, apart = self.pair_logs(belief)
         its = np.flatnonzero(self.between)
-        per_edge = np.bincount(
-            self.edge[its], (together - apart)[its], minlength=len(self.core.edges)
+        per_edge: Floats = np.bincount(
+            self.edge[its], weights=(together - apart)[its], minlength=len(self.core.edges)
         )
         return per_edge[self.core.edge_of]
 

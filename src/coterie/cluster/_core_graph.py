@@ -1,0 +1,160 @@
+"""The core as a pairwise model: rows in constraints, and the engine that labels them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.constraints import Constraints
+from coterie.inference import (
+    IcmPlan,
+    NoFeasibleLabels,
+    PairwiseModel,
+    better_by_component,
+    components,
+    crowd_of,
+    icm,
+    icm_plan,
+    infer,
+    polish,
+    restart_crowd,
+)
+
+Array = NDArray[Any]
+
+
+class CoreCosts(NamedTuple):
+    """Costs of the core's rows: `unary` (r, K) of every label, `lead` (r,) of the best other label
+    above the one a row has.
+    """
+
+    unary: Array
+    lead: Array
+
+
+class PairCosts(NamedTuple):
+    """What pairs cost: `cost` (m,) or (m, K) of each pair, summed to `same` and `differ` of each
+    entry of the core's graph, and the local search's plan for them.
+    """
+
+    cost: Array
+    same: Array
+    differ: Array
+    plan: IcmPlan
+
+
+class Labelled(NamedTuple):
+    """Labels (s,) of the core's nodes, the share of the energy that a fresh search saved, and
+    whether the labels are proven best.
+    """
+
+    nodes: Array
+    saved: float
+    proven: bool
+
+
+class CoreGraph:
+    """The core of a set of constraints and an engine to label it, fixed for one fit."""
+
+    def __init__(
+        self,
+        constraints: Constraints,
+        n_clusters: int,
+        engine: str,
+        options: dict[str, Any] | None,
+        time_limit: float,
+    ) -> None:
+        self.constraints = constraints
+        self.core = constraints.core()
+        self.n_clusters = n_clusters
+        self.engine = engine
+        self.options = options or {}
+        self.time_limit = time_limit
+        self.deadline = time.monotonic() + time_limit
+        # Writable copies: numba would compile every kernel again for read-only arrays.
+        self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
+        graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
+        self._component = components(graph)[1]
+        self._crowd = crowd_of(graph)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether a search from scratch may find what a search from earlier labels does not."""
+        return self._crowd is not None
+
+    def pair_costs(self, cost: Array) -> PairCosts:
+        """Costs (m,) or (m, K) of the user's pairs, laid out for the engines."""
+        same, differ = self.core.costs(cost)
+        unary = np.zeros((self.core.n_nodes, self.n_clusters))
+        return PairCosts(cost, same, differ, icm_plan(self._model(unary, same, differ)))
+
+    def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
+        # The core's arrays are right by construction; checking them costs as much as a sweep.
+        return PairwiseModel(unary, self._indptr, self._indices, same, differ)
+
+    def model(self, costs: CoreCosts, pairs: PairCosts) -> tuple[PairwiseModel, Array | None]:
+        """The pairwise model of the nodes and, where every node is one row, their lead (s,)."""
+        core = self.core
+        unary: Array = costs.unary
+        lead: Array | None = costs.lead
+        if core.n_nodes < core.rows.size or core.inside_cannot.size:
+            unary, lead = core.contract(unary), None
+        if core.inside_cannot.size:
+            unary += core.unary(pairs.cost)
+        return self._model(unary, pairs.same, pairs.differ), lead
+
+    def inside_cost(self, nodes: Array, pairs: PairCosts) -> float:
+        """What the cannot-links inside the nodes cost under these labels (s,)."""
+        if not self.core.inside_cannot.size:
+            return 0.0
+        inside = self.core.unary(pairs.cost)
+        at = nodes if inside.shape[1] > 1 else np.zeros_like(nodes)
+        return float(np.take_along_axis(inside, at[:, None], axis=1).sum())
+
+    def label(
+        self,
+        model: PairwiseModel,
+        lead: Array | None,
+        plan: IcmPlan,
+        nodes: Array | None,
+        seed: int,
+        refresh: bool,
+    ) -> Labelled:
+        """Label the nodes, with no more energy than their labels so far, `nodes`, have.
+
+        Local search from `nodes` or from scratch; with `refresh` also a fresh search of crowded
+        components; then the engine asked for, each component keeping whichever is better.
+        """
+        saved, proven = 0.0, False
+        try:
+            if nodes is None:
+                start = icm(model, plan=plan, random_state=seed, time_limit=self.time_limit)
+                labels = start.labels
+            else:
+                labels = polish(model, plan, nodes, lead, seed)
+            if refresh and self._crowd is not None:
+                labels, saved = restart_crowd(model, self._crowd, labels, seed)
+            if self.engine != "icm":
+                labels, proven = self._ask_engine(model, plan, labels, seed)
+        except NoFeasibleLabels:
+            # Says which of the user's own pairs clash; returns only if the engine was wrong.
+            self.constraints.check_feasible(
+                self.n_clusters, hard_only=True, time_limit=self.time_limit
+            )
+            raise
+        return Labelled(labels, saved, proven)
+
+    def _ask_engine(
+        self, model: PairwiseModel, plan: IcmPlan, labels: Array, seed: int
+    ) -> tuple[Array, bool]:
+        options = dict(self.options)
+        exact = self.engine == "least_energy"
+        if exact:  # half of the time left: later steps want some too
+            options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2
+        found = infer(model, self.engine, labels=labels, random_state=seed, **options)
+        polished = polish(model, plan, found.labels, None, seed)
+        better = better_by_component(model, self._component, labels, polished)
+        return better, exact and found.converged
