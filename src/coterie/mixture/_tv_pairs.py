@@ -104,9 +104,8 @@ class PairEvidence:
         """
         together, apart = self.pair_logs(belief)
         its = np.flatnonzero(self.between)
-        per_edge: Floats = np.bincount(
-            self.edge[its], weights=(together - apart)[its], minlength=len(self.core.edges)
-        )
+        per_edge = np.zeros(len(self.core.edges))
+        np.add.at(per_edge, self.edge[its], (together - apart)[its])
         return per_edge[self.core.edge_of]
 
     def agreement(self, edge_agreement: Floats) -> Floats:
