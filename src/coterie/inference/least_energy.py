@@ -46,7 +46,8 @@ def least_energy(
     Returns
     -------
     Inference
-        Without marginals. ``converged`` is True if the energy is proven least;
+        Without marginals. ``converged`` is True if the energy is proven least, up to HiGHS'
+        tolerance (1e-6 of the largest cost);
         ``report["bound"]`` is a lower bound on it, ``report["unproven"]`` the number of nodes in
         components that time ran out on.
 
