@@ -17,6 +17,7 @@ from coterie.cluster import (
     SeededKMeans,
 )
 from coterie.mixture import PPC, TVClust
+from coterie.propagation import GPKMeans, GraphPropagation
 from coterie.testing import Capabilities
 
 
@@ -124,5 +125,15 @@ CASES = [
         scaling=False,
         prepare=whole_numbers,
         scikit_learn=False,  # its data is negative
+    ),
+    # At 0.9 pairs stay with the rows they name, which is what the checks pose; lower thresholds
+    # hand them on to neighbours on purpose (tests/propagation runs the checks that bear it).
+    *(
+        case(
+            meta(MPCKMeans(random_state=0), threshold=0.9),
+            n_clusters="estimator__n_clusters",
+            fails=RANDOM_START,
+        )
+        for meta in (GPKMeans, GraphPropagation)
     ),
 ]

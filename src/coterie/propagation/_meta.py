@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,10 @@ class PropagatingClusterer(ConstrainedClusterer):
             )
         copy = clone(inner)
         if self.random_state is not None:
+            whole = isinstance(self.random_state, numbers.Integral)
+            seed = self.random_state if whole else int(rng.randint(2**31 - 1))
             seeded = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
-            copy.set_params(**{name: int(rng.randint(2**31 - 1)) for name in sorted(seeded)})
+            copy.set_params(**dict.fromkeys(seeded, seed))
         return copy
 
     def _rng(self) -> np.random.RandomState:

@@ -28,11 +28,11 @@ class GPKMeans(PropagatingClusterer):
 
     The first run of `estimator` knows the pairs given. Each round then propagates them by the
     clusters and metrics found last (`propagate_gaussian`) and runs the estimator from the last
-    solution with the pairs that gives. Few pairs go further so, as long as they are typical of
+    centres with the pairs that gives. Few pairs go further so, as long as they are typical of
     their surroundings.
 
     With `threshold=1` and no duplicate rows this is two runs of the estimator, the second from
-    where the first ended (seed 004, section 5.4.1).
+    the centres of the first (seed 004, section 5.4.1).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class GPKMeans(PropagatingClusterer):
     tol : float, default 1e-6
         Relative change of the objective between rounds below which it has settled.
     random_state : int, RandomState or None
-        Seeds every `random_state` of the estimator; None leaves them alone.
+        Handed to every `random_state` of the estimator; None leaves them alone.
 
     Attributes
     ----------
@@ -136,10 +136,14 @@ class GPKMeans(PropagatingClusterer):
         X, known, weights = self._check_fit_input(X, constraints, sample_weight)
         fit_params = {} if weights is None else {"sample_weight": weights}
         first = self._fresh_inner(self._rng(), weights)
+        if "init" not in first.get_params(deep=False):
+            raise InvalidParameter(
+                f"{type(first).__name__} has no parameter init to start a round from the last."
+            )
         model = clone(first).fit(X, constraints=known, **fit_params)
         given, objectives, seen = known, [_objective(model)], {model.labels_.tobytes()}
-        converged = not known.n_pairs
-        near = self._space(X, known) if known.n_pairs else None
+        converged = not (known.weight > 0).any()  # nothing to propagate
+        near = None if converged else self._space(X, known)
         while not converged and len(objectives) <= self.n_rounds:
             given = self._propagate(X, near, model, known)
             model = _refit(first, model, X, given, fit_params)
@@ -162,11 +166,6 @@ class GPKMeans(PropagatingClusterer):
         check_choice("scale", self.scale, SCALES)
         check_count("n_rounds", self.n_rounds)
         check_real("tol", self.tol)
-        inner = self._inner()
-        if hasattr(inner, "get_params") and "init" not in inner.get_params(deep=False):
-            raise InvalidParameter(
-                f"{type(inner).__name__} has no parameter init to start a round from the last."
-            )
         if issparse(X) and self.reduce_dim is None:
             raise InvalidData(
                 "sparse rows have no Gaussian neighbourhoods: give reduce_dim, for instance "
@@ -206,12 +205,17 @@ class GPKMeans(PropagatingClusterer):
 
 
 def _refit(first: Any, model: Any, X: Any, given: Constraints, fit_params: Any) -> Any:
-    """The estimator run from where `model` ended; its parameters are as they were in the end."""
-    start = first.get_params(deep=False)["init"]
+    """The estimator run from the centres of `model`; its parameters are as they were in the end.
+
+    From the centres alone (Fig. 3.1, step 3c): a metric that fits the last clusters too well is
+    learned afresh. Mixtures and clusterers that infer K start from the model.
+    """
+    start = model.cluster_centers_ if hasattr(model, "distortion_params_") else model
+    before = first.get_params(deep=False)["init"]
     again = clone(first)
-    again.set_params(init=model)
+    again.set_params(init=start)
     again.fit(X, constraints=given, **fit_params)
-    return again.set_params(init=start)
+    return again.set_params(init=before)
 
 
 def _objective(model: Any) -> float:

@@ -25,7 +25,7 @@ def propagate_graph(
     constraints: Constraints,
     threshold: float = 0.1,
     *,
-    alpha: float = 0.9,
+    alpha: float = 0.8,
     reduce: str = "max",
     share_ends: bool = True,
     hard_weight: float = 1.0,
@@ -54,7 +54,7 @@ def propagate_graph(
         Symmetric, with weights of at least 0, as from `neighbor_graph`.
     constraints : Constraints
     threshold : float in (0, 1], default 0.1
-    alpha : float in (0, 1), default 0.9
+    alpha : float in (0, 1), default 0.8
         The nearer to 1, the longer the walks.
     reduce, share_ends, hard_weight, default_certainty, max_pairs
         As in `propagate_gaussian`.

@@ -28,7 +28,7 @@ class GraphPropagation(PropagatingClusterer):
     n_neighbors : int, default 10
     metric : str, default "euclidean"
         Of the neighbours; "cosine" for text and embeddings.
-    alpha : float in (0, 1), default 0.9
+    alpha : float in (0, 1), default 0.8
         How far walks go.
     threshold : float in (0, 1], default 0.1
         Least weight of a propagated pair, for a source of weight 1.
@@ -37,8 +37,8 @@ class GraphPropagation(PropagatingClusterer):
     approximate : "auto" or bool, default "auto"
         Approximate neighbours (extra `coterie[neighbors]`); "auto": from 50,000 rows on.
     random_state : int, RandomState or None
-        Seeds every `random_state` of the estimator (None leaves them alone) and the search for
-        approximate neighbours.
+        Handed to every `random_state` of the estimator (None leaves them alone), and for the
+        search of approximate neighbours.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class GraphPropagation(PropagatingClusterer):
         *,
         n_neighbors: int = 10,
         metric: str = "euclidean",
-        alpha: float = 0.9,
+        alpha: float = 0.8,
         threshold: float = 0.1,
         reduce: str = "max",
         share_ends: bool = True,
