@@ -1,6 +1,6 @@
 """Figures 6 to 10 of seed 001 in shape: accuracy against pairs, and with noisy pairs.
 
-    python experiments/ppc/run.py [--repeats 5] [--quick]
+    python experiments/ppc/run.py [--repeats 5] [--sets ppc_1 ...]
 
 Writes curves.csv (figures 6-9), noise.csv (figure 10) and RESULTS.md with each claim of the paper
 and whether it holds here. The paper averages 100 (figures 6-9) and 20 (figure 10) draws of pairs.
@@ -76,6 +76,14 @@ def noise(data: Data, q: float, repeats: int) -> list[dict[str, Any]]:
     return out
 
 
+def kept(path: Path, chosen: list[str]) -> list[dict[str, Any]]:
+    """Rows of an earlier run about other data sets."""
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return [row for row in csv.DictReader(file) if row["data"] not in chosen]
+
+
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
@@ -87,13 +95,14 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="two draws, no large sets")
+    parser.add_argument("--sets", nargs="*", help="only these; results of others are kept")
     args = parser.parse_args()
-    repeats = 2 if args.quick else args.repeats
-    numbers = ARTIFICIAL | ({"iris": REAL["iris"]} if args.quick else REAL)
-    curve_rows: list[dict[str, Any]] = []
-    noise_rows: list[dict[str, Any]] = []
-    for name, pairs in numbers.items():
+    repeats, numbers = args.repeats, ARTIFICIAL | REAL
+    chosen = args.sets or list(numbers)
+    curve_rows = kept(HERE / "curves.csv", chosen)
+    noise_rows = kept(HERE / "noise.csv", chosen)
+    for name in chosen:
+        pairs = numbers[name]
         data = data_set(name, ROWS)
         curve_rows += curves(data, pairs, repeats)
         for q in (0.15, 0.3):
