@@ -187,6 +187,14 @@ def test_infeasible_hard_pairs_name_a_minimal_clash():
     assert caught.value.conflict.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
 
 
+def test_more_clusters_than_groups_of_hard_must_links_are_refused():
+    X = np.arange(6.0)[:, None]
+    known = Constraints.from_groups([0, 0, 0, 1, 1, 1])
+    with pytest.raises(InvalidParameter, match="2 groups, fewer than n_clusters=3"):
+        PCKMeans(3).fit(X, constraints=known)
+    assert len(np.unique(PCKMeans(2).fit(X, constraints=known).labels_)) == 2
+
+
 def test_violations_tell_which_pairs_were_broken_and_what_they_cost():
     X = np.array([[0.0], [0.1], [9.0], [9.1]])
     known = Constraints(4, must_link=[(0, 3)], cannot_link=[(2, 3)], must_weight=2.0)

@@ -99,6 +99,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         distortion = self._distortion().bind(X)
         settings = self._settings(k, distortion)
         problem = self._problem_type(X, constraints, weights, distortion, settings)
+        check_groups(problem)
         rng = check_random_state(self.random_state)
         best: Result | None = None
         w = 0.0
@@ -258,6 +259,17 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         tags.input_tags.positive_only = self._distortion().positive_only
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def check_groups(problem: Problem) -> None:
+    """Refuse more clusters than there are groups of rows that hard must-links keep together."""
+    core, k = problem.core, problem.settings.n_clusters
+    groups = problem.rows.n - core.rows.size + core.n_nodes
+    if groups < k:
+        raise InvalidParameter(
+            f"hard must-links join the rows into {groups} groups, fewer than n_clusters={k}. "
+            "Lower n_clusters, or make some must-links soft."
+        )
 
 
 def cost_paid(constraints: Constraints, labels: Array, result: Result) -> Array:
