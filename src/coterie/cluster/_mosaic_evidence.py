@@ -37,6 +37,10 @@ class Evidence:
         if not self.is_plain.all():
             given = np.where(self.is_plain, 0.0, constraints.strength())
             self._given = self.core.costs(given)
+        counted = constraints.weight > 0
+        only_must = not (counted & (constraints.kind < 0)).any()
+        # Pairs of one kind are no random sample of pairs: see SoftStage._background.
+        self.lone_must_weight = float(self._votes_size().sum()) if only_must else 0.0
         self.twin = np.empty(self.core.indices.size, dtype=np.int64)
         kernels.twin_entries(self.core.edge_of, self.core.edges.shape[0], self.twin)
 
@@ -92,12 +96,21 @@ class Evidence:
         0, so pairs that say what any random pair would say have no say.
         """
         c = self.constraints
-        size = np.minimum(c.strength(1.0 - DEFAULT_NOISE), _VOTE_CAP)
+        size = self._votes_size()
         must = c.kind > 0
         share = float(size[must].sum() / size.sum())
         # One kind alone still speaks, if softly: it is what there is.
         used = min(max(share, 0.02), 0.98)
         return np.where(must, (1.0 - used) * size, -used * size)
+
+    def must_links(self) -> tuple[Array, Array]:
+        """The must-links (·, 2) that count, and how many plain pairs each is worth."""
+        chosen = (self.constraints.kind > 0) & (self.constraints.weight > 0)
+        plain = np.log((1.0 - DEFAULT_NOISE) / DEFAULT_NOISE)
+        return self.constraints.pairs[chosen], self._votes_size()[chosen] / plain
+
+    def _votes_size(self) -> NDArray[np.float64]:
+        return np.minimum(self.constraints.strength(1.0 - DEFAULT_NOISE), _VOTE_CAP)
 
     def between(self, near: Array, count: int, votes: Array) -> NDArray[np.float64]:
         """Votes summed between prototypes, (M, M) symmetric."""

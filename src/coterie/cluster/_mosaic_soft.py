@@ -17,6 +17,7 @@ Array = NDArray[Any]
 _SWEEPS = 4  # of belief propagation per round; messages are kept from round to round
 _DAMPING = 0.2
 _PATIENCE = 5  # rounds without a better score
+_RATE_STEPS = 3
 _TRUST_ROUNDS = 5  # rounds at the first noise rate, when errors of the start could raise it
 _MOST_MESSAGES = 20_000_000  # numbers; beyond, pairs are so many that mean field is as good
 _FIRST_SHARPNESS, _LEAST_SHARPNESS, _MOST_SHARPNESS = 5.0, 0.1, 50.0
@@ -99,6 +100,10 @@ class SoftStage:
         messages = np.zeros((core.indices.size if passing else 0, n_clusters))
         return State(rows, nodes, messages, _FIRST_SHARPNESS, self.first_rate)
 
+    def resume(self, state: State) -> State:
+        """The beliefs of another stage, about the same rows and pairs, as a start here."""
+        return replace(state, score=-np.inf, change=np.inf)
+
     def run(self, state: State, rounds: int, tol: float) -> State:
         """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row.
 
@@ -106,13 +111,21 @@ class SoftStage:
         better and the pairs they have not heard worse are taken back.
         """
         best = state
-        while state.rounds < rounds and state.change > tol:
+        while state.rounds < rounds and (state.change > tol or state.rounds <= _TRUST_ROUNDS):
             state = self.round(state)
             if state.score >= best.score:
                 best = state
             elif state.rounds - best.rounds >= _PATIENCE:
                 break
         return best
+
+    def settle_rate(self, state: State) -> State:
+        """The state with its noise rate estimated, whichever round it comes from."""
+        rate = state.rate
+        if self.fixed_rate is None:
+            for _ in range(_RATE_STEPS):
+                rate = self.evidence.noise_rate(rate, state.messages, state.nodes)
+        return replace(state, rate=rate)
 
     def round(self, state: State) -> State:
         """One round."""
@@ -129,6 +142,7 @@ class SoftStage:
         if self.fixed_rate is None and state.rounds >= _TRUST_ROUNDS:
             rate = self.evidence.noise_rate(rate, messages, nodes)
         score = kernels.log_likelihood(logits, core.indptr, core.indices, *self._first_costs)
+        score += self._background(rows)
         change = float(np.abs(rows - state.rows).sum(axis=1).mean())
         return replace(
             state,
@@ -141,6 +155,19 @@ class SoftStage:
             change=change,
             score=float(score),
         )
+
+    def _background(self, rows: Array) -> float:
+        """log-likelihood of the cannot-links nobody gave, where there are only must-links.
+
+        Must-links alone are kept best by one cluster for everything. Random pairs would have
+        come with K - 1 cannot-links for each must-link: the score counts them at random rows.
+        """
+        weight = self.evidence.lone_must_weight
+        if not weight:
+            return 0.0
+        share = self.weights @ rows / self.weights.sum()
+        equal = float(share @ share)
+        return float(weight * (rows.shape[1] - 1) * np.log(1.0 - equal * (1.0 - self.first_rate)))
 
     def _believe(self, state: State, logits: Array) -> tuple[Array, Array]:
         core = self.evidence.core

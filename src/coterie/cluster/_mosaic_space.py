@@ -17,6 +17,7 @@ Array = NDArray[Any]
 
 DISTORTIONS = ("sqeuclidean", "cosine")
 _STEP = 2048  # rows handled at once
+_PAIR_STEP = 1 << 16  # pairs handled at once
 _WIDEST_COVARIANCE = 4096  # columns; wider rows are projected by a randomised SVD instead
 
 
@@ -53,6 +54,11 @@ class Space(NamedTuple):
 
         Rows(X).for_each(fill)
         return out
+
+    def changed(self, change: Array) -> Space:
+        """The space whose coordinates are these times `change` (e, e)."""
+        basis = self.basis[:, None] * change if self.basis.ndim == 1 else self.basis @ change
+        return self._replace(basis=basis)
 
     def _project(self, rows: Any) -> Array:
         scale = _scale(rows, self.unit)
@@ -93,6 +99,38 @@ def fit_space(
     spread = np.sqrt(_mean_square(X, w, Space(mean, basis, unit)))
     space = Space(mean, basis / (spread if spread > 0 else 1.0), unit)
     return space, space.coordinates(X)
+
+
+def whitening(coordinates: Array, pairs: Array, strength: Array) -> NDArray[np.float64] | None:
+    """The change (e, e) of coordinates after which must-linked rows differ alike everywhere.
+
+    Relevant component analysis: S^(-1/2) for S the mean of (x_i - x_j)(x_i - x_j)'/2 over the
+    must-links, shrunk towards equal spread by e / (e + their number), then scaled so that squared
+    distances between rows average 1 again. A pair counts as its `strength` in plain pairs, but
+    never as more than one: insisting does not make it a sample.
+
+    None if there are fewer must-links than coordinates, or if they have no extent.
+    """
+    code, which = np.unique(pairs[:, 0] * len(coordinates) + pairs[:, 1], return_inverse=True)
+    pairs = np.column_stack([code // len(coordinates), code % len(coordinates)])
+    strength = np.minimum(np.bincount(which, strength), 1.0)
+    if strength.sum() < coordinates.shape[1]:
+        return None
+    e = coordinates.shape[1]
+    total = np.zeros((e, e))
+    for lo in range(0, len(pairs), _PAIR_STEP):
+        part = slice(lo, lo + _PAIR_STEP)
+        gaps = (coordinates[pairs[part, 0]] - coordinates[pairs[part, 1]]).astype(np.float64)
+        total += (gaps * strength[part, None]).T @ gaps
+    if not total.any() or e < 2:
+        return None
+    total /= 2.0 * strength.sum()
+    share = e / (e + strength.sum())
+    total = (1.0 - share) * total + share * np.trace(total) / e * np.eye(e)
+    values, vectors = np.linalg.eigh(total)
+    change = (vectors / np.sqrt(np.maximum(values, 1e-6 * values[-1]))) @ vectors.T
+    spread = coordinates.astype(np.float64).T @ coordinates / len(coordinates)
+    return np.asarray(change / np.sqrt(2.0 * np.trace(change @ spread @ change)))
 
 
 def _scale(rows: Any, unit: bool) -> Array | None:

@@ -60,23 +60,24 @@ class Joins:
         )
         return int(np.clip(np.count_nonzero(mu > null) + 1, 2, most))
 
-    def labels(self, n_clusters: int, seed: int) -> NDArray[np.int64]:
+    def labels(self, n_clusters: int, counts: Array, seed: int) -> NDArray[np.int64]:
         """Cluster (M,) of each prototype: K-Means on the leading directions."""
         mu, values = self.leading(max(n_clusters - 1, 1))
         points = values * np.sqrt(np.maximum(mu, 0.0))
-        return cluster_prototypes(points, self.field, n_clusters, seed)
+        return cluster_prototypes(points, counts, n_clusters, seed)
 
 
 def cluster_prototypes(
-    points: Array, field: Field, n_clusters: int, seed: int
+    points: Array, counts: Array, n_clusters: int, seed: int
 ) -> NDArray[np.int64]:
-    """K-Means labels (M,) of prototypes at `points` (M, ·), each as heavy as its rows are many."""
-    if len(points) <= n_clusters:
-        return np.arange(len(points), dtype=np.int64)
-    counts = np.bincount(field.near, minlength=len(points)).astype(np.float64)
-    if np.count_nonzero(counts) <= n_clusters:
-        counts += 1e-3
-    points = points / max(float(np.abs(points).max()), np.finfo(np.float64).tiny)
+    """K-Means labels (M,) of prototypes at `points` (M, ·), each as heavy as its rows, `counts`."""
+    held = np.flatnonzero(counts > 0)
+    if held.size <= n_clusters:
+        return np.arange(len(points), dtype=np.int64) % n_clusters
+    spread = np.sqrt(np.average((points[held] ** 2).sum(axis=1), weights=counts[held]))
+    if not spread > 0:
+        return np.arange(len(points), dtype=np.int64) % n_clusters  # no direction says anything
     with threadpool_limits(limits=1):  # the sum over threads would round by their number
         model = KMeans(n_clusters, n_init=5, random_state=seed)
-        return model.fit(points, sample_weight=counts).labels_.astype(np.int64)
+        model.fit(points[held] / spread, sample_weight=counts[held])
+        return model.predict(points / spread).astype(np.int64)

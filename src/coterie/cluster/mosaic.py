@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from coterie.cluster._mosaic_field import (
 )
 from coterie.cluster._mosaic_finish import data_costs, finish
 from coterie.cluster._mosaic_soft import SoftStage, State, fit_sharpness
-from coterie.cluster._mosaic_space import DISTORTIONS, Space, fit_space
+from coterie.cluster._mosaic_space import DISTORTIONS, Space, fit_space, whitening
 from coterie.cluster._mosaic_starts import Joins, cluster_prototypes
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidParameter
@@ -36,10 +37,10 @@ Array = NDArray[Any]
 
 ENGINES = ("auto", "belief_propagation", "mean_field")
 _FREE_WEIGHT = 0.2  # of a row in no pair, beside 1: what it believes is an echo of the field
-_JOIN_PENALTIES = (100.0, 1000.0, 10000.0)  # times smoothness: how far the pairs reach
+_JOIN_PENALTIES = (10.0, 100.0, 1000.0)  # in rows: how far around it a pair speaks
 _RACE_ROUNDS = 3  # after which only the most promising start goes on
 _FINISH_ROUNDS = 20
-_MOST_PROTOTYPES, _LEAST_PROTOTYPES = 1000, 300
+_MOST_PROTOTYPES, _PILOT_PROTOTYPES = 1000, 300
 _FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
 
 
@@ -194,30 +195,65 @@ class Mosaic(ConstrainedClusterer):
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, seed)
         evidence = Evidence(constraints)
         if evidence.core.rows.size:
-            found = self._fit_pairs(coordinates, weights, evidence, rng)
+            space, found = self._fit_pairs(X, space, coordinates, weights, evidence, rng)
         else:
             found = self._fit_positions(coordinates, weights, rng)
         self._publish(X, space, evidence, found)
         return self
 
     def _fit_pairs(
-        self, coordinates: Array, weights: Array, evidence: Evidence, rng: np.random.Generator
-    ) -> _Fit:
-        prototypes = place_prototypes(coordinates, self._prototype_count(len(coordinates)), rng)
-        field = build_field(coordinates, prototypes)
+        self,
+        X: Any,
+        space: Space,
+        coordinates: Array,
+        weights: Array,
+        evidence: Evidence,
+        rng: np.random.Generator,
+    ) -> tuple[Space, _Fit]:
+        """Choose the space by a pilot with few prototypes, then learn the field with all."""
+        count = self._prototype_count(len(coordinates))
+        make = partial(self._stage, weights=weights, evidence=evidence, rng=rng)
+        pilot = make(coordinates, min(count, _PILOT_PROTOTYPES))
+        joins = [Joins(pilot.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
+        k = self.n_clusters
+        if k is None:
+            k = max(join.n_clusters(rng, len(coordinates)) for join in joins)
+        stage, state = pilot, self._race(pilot, joins, k, rng)
+        change = whitening(coordinates, *evidence.must_links())
+        if change is not None:
+            other = space.changed(change)
+            moved = other.coordinates(X)
+            rival = make(moved, min(count, _PILOT_PROTOTYPES))
+            joins = [Joins(rival.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
+            found = self._race(rival, joins, k, rng)
+            if found.score > state.score:
+                stage, state, space, coordinates = rival, found, other, moved
+        if count > _PILOT_PROTOTYPES:
+            stage = make(coordinates, count)
+            state = stage.resume(state)
+        state = stage.settle_rate(stage.run(state, self.max_iter, self.tol))
+        return space, self._finish(stage, state, k, rng)
+
+    def _stage(
+        self,
+        coordinates: Array,
+        count: int,
+        *,
+        weights: Array,
+        evidence: Evidence,
+        rng: np.random.Generator,
+    ) -> SoftStage:
+        field = build_field(coordinates, place_prototypes(coordinates, count, rng))
         teaching = np.full(len(coordinates), _FREE_WEIGHT)
         teaching[evidence.core.rows] = 1.0
         ridge = Ridge(field, teaching * weights, self.smoothness, rng)
-        joins = [Joins(ridge, evidence, self.smoothness * size) for size in _JOIN_PENALTIES]
-        k = self.n_clusters
-        if k is None:
-            k = joins[1].n_clusters(rng, len(coordinates))
-        stage = SoftStage(ridge, evidence, weights, self.inference, self._given_rate())
-        state = self._race(stage, joins, k, rng)
-        state = stage.run(state, self.max_iter, self.tol)
+        return SoftStage(ridge, evidence, weights, self.inference, self._given_rate())
+
+    def _finish(self, stage: SoftStage, state: State, k: int, rng: np.random.Generator) -> _Fit:
+        field = stage.ridge.field
         done = finish(
-            ridge,
-            evidence,
+            stage.ridge,
+            stage.evidence,
             state.rows,
             state.nodes,
             state.sharpness,
@@ -246,11 +282,12 @@ class Mosaic(ConstrainedClusterer):
         """A few rounds from every start; the one whose field predicts the pairs best."""
         field = stage.ridge.field
         positions = field.prototypes.astype(np.float64)
+        counts = np.bincount(field.near, stage.weights, minlength=len(positions))
         best: State | None = None
         for _ in range(self.n_init):
             seed = int(rng.integers(2**31))
-            starts = [cluster_prototypes(positions, field, k, seed)]
-            starts += [join.labels(k, seed) for join in joins]
+            starts = [cluster_prototypes(positions, counts, k, seed)]
+            starts += [join.labels(k, counts, seed) for join in joins]
             for labels in starts:
                 state = stage.start(labels[field.near], k)
                 state = stage.run(state, min(_RACE_ROUNDS, self.max_iter), self.tol)
@@ -341,7 +378,7 @@ class Mosaic(ConstrainedClusterer):
     def _prototype_count(self, n: int) -> int:
         if self.n_prototypes != "auto":
             return min(self.n_prototypes, n)
-        wanted = max(_LEAST_PROTOTYPES, int(8 * np.sqrt(n)))
+        wanted = max(_PILOT_PROTOTYPES, int(8 * np.sqrt(n)))
         return max(1, min(n, wanted, _MOST_PROTOTYPES, _FEATURE_NUMBERS // n))
 
     # -- new rows ------------------------------------------------------------------------------
