@@ -56,15 +56,20 @@ def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
 
 
 @njit(cache=True, nogil=True)
-def field_sweep(unary, indptr, indices, same, differ, state, q):  # IN; OUT state, q (s, K)
-    """Update every node once, in random order; return the largest change of a marginal."""
+def field_sweep(unary, indptr, indices, same, differ, direction, state, q):
+    """Update every node once; return the largest change of a marginal.
+
+    In random order for `direction` 0, from the first node to the last for 1, and back for −1.
+    """  # IN; OUT state, q (s, K)
     s, n_labels = unary.shape
     order = np.arange(s)
-    shuffle(order, s, state)
+    if direction == 0:
+        shuffle(order, s, state)
     costs = np.empty(n_labels)
     new = np.empty(n_labels)
     change = 0.0
-    for i in order:
+    for a in range(s):
+        i = order[a] if direction >= 0 else s - 1 - a
         for k in range(n_labels):
             costs[k] = unary[i, k]
         for e in range(indptr[i], indptr[i + 1]):

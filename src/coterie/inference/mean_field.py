@@ -30,6 +30,8 @@ def mean_field(
     random_state: RandomState = None,
     max_sweeps: int = 200,
     tol: float = 1e-6,
+    shuffle: bool = True,
+    pairs: bool = True,
 ) -> Inference:
     """Maximise Σ_i H(q_i) − Σ_i q_i·unary_i − Σ_edges E_q[cost] ≤ log Z, one node at a time.
 
@@ -46,6 +48,11 @@ def mean_field(
         Start; rows sum to 1. Default: exp(−unary), or a feasible labelling with hard edges.
     max_sweeps, tol : int, float
         Stop when no marginal changed by more than `tol` in a sweep.
+    shuffle : bool
+        Visit nodes in a new random order each sweep; False goes through memory, forth and back,
+        which is several times faster on graphs larger than the cache.
+    pairs : bool
+        Whether `edge_same` is wanted.
 
     Returns
     -------
@@ -55,12 +62,14 @@ def mean_field(
     start = None if labels is None else check_labels(model, labels)
     if marginals is None:
         return on_contracted(
-            model, start, lambda m, y: _run(m, y, None, random_state, max_sweeps, tol)
+            model,
+            start,
+            lambda m, y: _run(m, y, None, random_state, max_sweeps, tol, shuffle, pairs),
         )
     q = np.array(marginals, dtype=np.float64)
     if q.shape != model.unary.shape or not np.allclose(q.sum(axis=1), 1.0) or (q < 0).any():
         raise InvalidParameter(f"marginals must be {model.unary.shape}, >= 0, rows summing to 1.")
-    return _run(model, None, q, random_state, max_sweeps, tol)
+    return _run(model, None, q, random_state, max_sweeps, tol, shuffle, pairs)
 
 
 def _run(
@@ -70,6 +79,8 @@ def _run(
     random_state: RandomState,
     max_sweeps: int,
     tol: float,
+    shuffle: bool,
+    pairs: bool,
 ) -> Inference:
     seed = draw_seed(random_state)
     if q is None:
@@ -78,13 +89,15 @@ def _run(
     converged, sweeps = False, 0
     state = np.array([seed], dtype=np.uint64)
     while sweeps < max_sweeps and not converged:
-        change = _field_kernels.field_sweep(*model, state, q)
+        direction = 0 if shuffle else 1 - 2 * (sweeps % 2)
+        change = _field_kernels.field_sweep(*model, direction, state, q)
         bounds.append(_field_kernels.field_bound(*model, q))
         sweeps += 1
         converged = bool(change <= tol)
     y = np.argmax(q, axis=1).astype(np.int64)
-    rows = entry_rows(model)
-    edge_same = np.einsum("ek,ek->e", q[rows], q[model.indices])
+    edge_same = None
+    if pairs:
+        edge_same = np.einsum("ek,ek->e", q[entry_rows(model)], q[model.indices])
     value = float(_kernels.total_energy(*model, y))
     report = {"log_partition": "lower bound", "bounds": np.array(bounds)}
     return Inference(y, q, value, float(bounds[-1]), sweeps, converged, report, edge_same)

@@ -28,9 +28,10 @@ BoolArray = NDArray[np.bool_]
 
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
 _SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly
-# Sweeps of mean field from where the last E-step ended: a partial E-step raises the bound too.
-_FIELD = {"max_sweeps": 3, "tol": 1e-3}
-_FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3}
+# One sweep from where the last E-step ended: a partial E-step raises the bound too.
+_FIELD = {"max_sweeps": 1, "tol": 1e-3, "shuffle": False, "pairs": False}
+_FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False, "pairs": False}
+_FIELD_LAST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False}
 _GIBBS = {"burn_in": 20, "n_samples": 60}
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
 
@@ -51,15 +52,15 @@ class Posterior(NamedTuple):
     marginals : (s, K)
     log_partition : float
         log Σ_y exp(−E(y)), a lower bound of it or an estimate.
-    edge_same : (2E,)
-        P(y_i = y_j) of each CSR entry.
+    edge_same : (2E,) or None
+        P(y_i = y_j) of each CSR entry; mean field leaves it to the final E-step.
     labels : (s,) int64
     converged : bool
     """
 
     marginals: FloatArray
     log_partition: float
-    edge_same: FloatArray
+    edge_same: FloatArray | None
     labels: IntArray
     converged: bool
 
@@ -165,13 +166,14 @@ class CorePosterior:
 
     def _join(self, unary: FloatArray, final: bool) -> Posterior:
         marginals = np.empty_like(unary)
-        edge_same = np.empty(self.graph.indices.size)
+        edge_same = np.zeros(self.graph.indices.size)
         labels = np.empty(self.core.n_nodes, dtype=np.int64)
         log_partition, converged = 0.0, True
         for part in self.parts:
             found = self._run(part, np.ascontiguousarray(unary[part.nodes]), final)
             marginals[part.nodes], labels[part.nodes] = found.marginals, found.labels
-            edge_same[part.entries] = found.edge_same
+            if found.edge_same is not None:
+                edge_same[part.entries] = found.edge_same
             log_partition += found.log_partition
             converged = converged and found.converged
         return Posterior(marginals, log_partition, edge_same, labels, converged)
@@ -180,7 +182,6 @@ class CorePosterior:
         model = part.graph._replace(unary=unary)
         found = self._engine(part, model, final)
         assert found.marginals is not None
-        assert found.edge_same is not None
         log_partition = found.log_partition
         if log_partition is None:
             log_partition = _free_energy(model, found)
@@ -199,7 +200,9 @@ class CorePosterior:
             return infer(model, "exact", plan=part.plan)
         options: dict[str, Any] = {}
         if part.method == "mean_field":
-            options = dict(_FIELD_FIRST if self.last is None or final else _FIELD)
+            options = dict(_FIELD_FIRST if self.last is None else _FIELD)
+            if final:
+                options = dict(_FIELD_LAST)
             if self.last is not None:
                 options["marginals"] = self.last[part.nodes]
         elif part.method == "gibbs":
