@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,9 +116,19 @@ class Clusters(NamedTuple):
     factors: FloatArray  # (K or 1, 1, d) diagonal, or (K or 1, d, d): F_h
     spread: FloatArray  # (K,) c_h
 
-    def factor(self, h: int) -> FloatArray:
-        """F_h, (1, d) or (d, d)."""
-        return self.factors[h if len(self.factors) > 1 else 0]
+    def metric_of(self, rows: IntArray) -> IntArray:
+        """Number of the metric of each row's cluster: 0 where all share one."""
+        return self.labels[rows] if len(self.factors) > 1 else np.zeros_like(rows)
+
+
+class _Group(NamedTuple):
+    """Ends that share a metric."""
+
+    metric: int
+    tree: Any
+    at: FloatArray  # whitened ends
+    radius: FloatArray
+    which: IntArray  # their numbers among all ends
 
 
 class GaussianNeighborhood:
@@ -127,45 +138,52 @@ class GaussianNeighborhood:
         origin = X.mean(axis=0)  # rows far from the origin keep their digits
         self.X = X - origin
         self.clusters = clusters._replace(centers=clusters.centers - origin)
+        self._last: tuple[int, FloatArray, Any] | None = None
 
     def count(self, ends: IntArray, budget: float, most: int) -> int:
         """How many rows are near the ends; an upper bound by rounding."""
         total = 0
-        for tree, near, radius, _ in self._by_cluster(ends, budget):
-            total += int(tree.query_radius(near, radius, count_only=True).sum())
+        for group in self._by_metric(ends, budget):
+            found = group.tree.query_radius(group.at, group.radius, count_only=True)
+            total += int(found.sum())
             if total > most:
                 break
         return total
 
     def lists(self, ends: IntArray, budget: float) -> Lists:
         """The rows near each end, nearest first."""
-        lengths = np.zeros(ends.size, dtype=np.int64)
         parts = []
-        for tree, near, radius, which in self._by_cluster(ends, budget):
-            found = tree.query_radius(near, radius)
+        for group in self._by_metric(ends, budget):
+            found = group.tree.query_radius(group.at, group.radius)
             sizes = np.array([len(rows) for rows in found], dtype=np.int64)
             rows = np.concatenate(found).astype(np.int64)
-            q = self._energy(ends[which], sizes, rows)
-            owner = np.repeat(which, sizes)
+            q = self._energy(group.metric, ends[group.which], sizes, rows)
             kept = q <= budget
-            parts.append((owner[kept], rows[kept], q[kept]))
+            parts.append((np.repeat(group.which, sizes)[kept], rows[kept], q[kept]))
         owner, rows, q = (np.concatenate([part[k] for part in parts]) for k in range(3))
         order = np.lexsort((rows, q, owner))
         lengths = np.bincount(owner, minlength=ends.size)
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Lists(indptr, rows[order], q[order])
 
-    def _by_cluster(self, ends: IntArray, budget: float) -> Any:
-        """Tree over the whitened rows of a cluster's metric, its ends, radii, and their numbers."""
-        owner = self.clusters.labels[ends]
+    def _by_metric(self, ends: IntArray, budget: float) -> Iterator[_Group]:
+        """Ends that share a metric, with a tree over the rows as that metric whitens them."""
+        owner = self.clusters.metric_of(ends)
         widths = self._widths(ends)
-        for h in np.unique(owner):
+        for h in np.unique(owner).tolist():
             which = np.flatnonzero(owner == h)
-            factor = self.clusters.factor(h)
-            Z = self.X * factor[0] if len(factor) == 1 else self.X @ factor
+            Z, tree = self._tree(h)
             reach = np.sqrt(budget * widths[which]) * (1 + _SLACK)
             rounding = 1e-12 * np.abs(Z).max(initial=0.0)
-            yield KDTree(Z), Z[ends[which]], reach + rounding, which
+            yield _Group(h, tree, Z[ends[which]], reach + rounding, which)
+
+    def _tree(self, h: int) -> tuple[FloatArray, Any]:
+        """Rows whitened by metric h and a tree over them; the last one is kept."""
+        if self._last is None or self._last[0] != h:
+            factor = self.clusters.factors[h]
+            Z = self.X * factor[0] if len(factor) == 1 else self.X @ factor
+            self._last = h, Z, KDTree(Z)
+        return self._last[1:]
 
     def _widths(self, ends: IntArray) -> FloatArray:
         """s_A c_h of each end: what divides the squared length under A_h."""
@@ -173,7 +191,7 @@ class GaussianNeighborhood:
         gaps = self.X[ends] - self.clusters.centers[owner]
         factors = self.clusters.factors
         if factors.shape[1] == 1:
-            scaled = gaps * factors[:, 0][owner if len(factors) > 1 else 0]
+            scaled = gaps * factors[self.clusters.metric_of(ends), 0]
         elif len(factors) == 1:
             scaled = gaps @ factors[0]
         else:
@@ -181,11 +199,11 @@ class GaussianNeighborhood:
         c = self.clusters.spread[owner]
         return c * np.exp(-0.5 * _ratio((scaled**2).sum(axis=1), c))
 
-    def _energy(self, ends: IntArray, sizes: IntArray, rows: IntArray) -> FloatArray:
-        """q of the candidates of ends of one cluster, measured exactly."""
+    def _energy(self, metric: int, ends: IntArray, sizes: IntArray, rows: IntArray) -> FloatArray:
+        """q of the candidates of ends that share a metric, measured exactly."""
         indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         lengths = np.empty(rows.size)
-        factor = np.ascontiguousarray(self.clusters.factor(int(self.clusters.labels[ends[0]])))
+        factor = np.ascontiguousarray(self.clusters.factors[metric])
         _kernels.squared_lengths(self.X, ends, indptr, rows, factor, lengths)
         return _ratio(lengths, np.repeat(self._widths(ends), sizes))
 

@@ -86,7 +86,7 @@ class GPKMeans(PropagatingClusterer):
     >>> from sklearn.datasets import load_iris
     >>> from coterie import Constraints, GPKMeans, MPCKMeans
     >>> X, y = load_iris(return_X_y=True)
-    >>> known = Constraints(150, must_link=[(50, 60), (100, 120)], cannot_link=[(77, 146)])
+    >>> known = Constraints(150, must_link=[(54, 74), (110, 120)], cannot_link=[(77, 146)])
     >>> model = GPKMeans(MPCKMeans(3, random_state=0)).fit(X, constraints=known)
     >>> model.n_propagated_ > 3
     True
