@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.base import clone
-
+from coterie.constraints import Constraints
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation.graph import propagate_graph
 from coterie.propagation.neighbors import neighbor_graph
@@ -107,7 +106,16 @@ class GraphPropagation(PropagatingClusterer):
         """
         X, known, weights = self._check_fit_input(X, constraints, sample_weight)
         rng = self._rng()
-        inner = clone(self._fresh_inner(rng, weights))
+        inner = self._fresh_inner(rng, weights)
+        given = self._propagate(X, known, self._default_certainty(inner), rng)
+        inner.fit(X, constraints=given, **({} if weights is None else {"sample_weight": weights}))
+        self._publish(inner, known, given)
+        return self
+
+    def _propagate(
+        self, X: Any, known: Constraints, default_certainty: float, rng: Any
+    ) -> Constraints:
+        """The pairs and those propagated along the graph of the rows."""
         graph = neighbor_graph(
             X,
             self.n_neighbors,
@@ -115,7 +123,7 @@ class GraphPropagation(PropagatingClusterer):
             approximate=self.approximate,
             random_state=rng,
         )
-        given = propagate_graph(
+        return propagate_graph(
             graph,
             known,
             self.threshold,
@@ -123,9 +131,6 @@ class GraphPropagation(PropagatingClusterer):
             reduce=self.reduce,
             share_ends=self.share_ends,
             hard_weight=self.hard_weight,
-            default_certainty=self._default_certainty(inner),
+            default_certainty=default_certainty,
             max_pairs=self.max_pairs,
         )
-        inner.fit(X, constraints=given, **({} if weights is None else {"sample_weight": weights}))
-        self._publish(inner, known, given)
-        return self
