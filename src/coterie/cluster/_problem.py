@@ -100,6 +100,9 @@ class Problem:
         )
         self.core = self.graph.core
         self.can_refresh = self.graph.is_crowded
+        # Filled anew by every pass: fresh memory each time would cost a tenth of the pass.
+        size = self.core.rows.size
+        self._costs = CoreCosts(np.empty((size, settings.n_clusters)), np.empty(size))
         self.slot = NONE.astype(np.int64)
         if self.core.rows.size:
             self.slot = np.full(self.rows.n, -1, dtype=np.int64)
@@ -193,8 +196,7 @@ class Problem:
         """
         s, rows, distortion = self.settings, self.rows, self.distortion
         labels = np.empty(rows.n, dtype=np.int32)
-        size = self.core.rows.size
-        costs = CoreCosts(np.empty((size, s.n_clusters)), np.empty(size))
+        costs = self._costs
         keep = nodes is not None
         if nodes is not None:
             labels[self.core.rows] = self.core.expand(nodes)
