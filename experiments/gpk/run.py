@@ -6,8 +6,8 @@ by `report.py`, RESULTS.md and curves.png beside it. Draws are taken until there
 until `--minutes` are over, whichever comes first, and all settings get a draw before any gets the
 next; results.csv says how many there were.
 
-Run with ``python experiments/gpk/run.py [--draws 50] [--minutes 60]``; ``--quick`` is 2 draws of
-three settings.
+Run with ``python experiments/gpk/run.py [--draws 50] [--minutes 60] [--data iris]``; ``--quick`` is 2
+draws of three settings.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class Setting(NamedTuple):
         plain = MPCKMeans(k, per_cluster=self.metric == "per cluster", random_state=seed)
         return {
             "MPCK-Means": plain,
+            "GPK-Means (1)": GPKMeans(plain, threshold=1.0),  # what running again does by itself
             **{f"GPK-Means ({g})": GPKMeans(plain, threshold=g) for g in self.thresholds},
         }
 
@@ -159,15 +160,20 @@ def run(settings: list[Setting], draws: int, minutes: float) -> list[dict[str, A
 @click.command()
 @click.option("--draws", default=50, show_default=True)
 @click.option("--minutes", default=60.0, show_default=True, help="Stop after so long.")
+@click.option("--data", multiple=True, help="Only these data sets; others keep their results.")
 @click.option("--quick", is_flag=True, help="Two draws of three settings; writes nothing.")
-def main(draws: int, minutes: float, quick: bool) -> None:
+def main(draws: int, minutes: float, data: tuple[str, ...], quick: bool) -> None:
     """Run the experiment and write its results."""
     warnings.simplefilter("ignore", ConvergenceWarning)
-    rows = run(QUICK, 2, minutes) if quick else run(SETTINGS, draws, minutes)
     if quick:
-        for row in rows:
+        for row in run(QUICK, 2, minutes):
             click.echo(row)
         return
+    chosen = [setting for setting in SETTINGS if not data or setting.data in data]
+    rows = run(chosen, draws, minutes)
+    if data and (HERE / "results.csv").exists():
+        with (HERE / "results.csv").open(encoding="utf-8") as stream:
+            rows += [row for row in csv.DictReader(stream) if row["data"] not in data]
     with (HERE / "results.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, COLUMNS)
         writer.writeheader()
