@@ -3,6 +3,7 @@
 from coterie.active.consolidate import Consolidate, ExploreConsolidate
 from coterie.active.explore import Explore
 from coterie.active.information import InformationGain
+from coterie.active.learning_curve import LearningCurve, learning_curve
 from coterie.active.min_max import MinMax
 from coterie.active.npu import NPU
 from coterie.active.oracles import (
@@ -28,10 +29,12 @@ __all__ = [
     "ExploreConsolidate",
     "InformationGain",
     "LabelOracle",
+    "LearningCurve",
     "MinMax",
     "Query",
     "RandomPairs",
     "Reply",
     "answer_all",
     "answer_all_async",
+    "learning_curve",
 ]

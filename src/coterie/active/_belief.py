@@ -11,13 +11,11 @@ __all__ = ["Belief", "Field"]
 
 Float = NDArray[np.float64]
 
-_NOISE = 0.05  # variance with which a placed row shows its group (a row's own is about 1)
-_NOISE_PER_ERROR = 2.0  # more of it where answers are wrong
+_NOISE = 0.1  # variance with which a placed row shows its group (a row's own is about 1)
 _SHARPNESS = 8.0  # log-odds for each unit of the field
-_NEW = 0.15  # the field below which a cluster not seen yet is likelier
+_NEW = 0.1  # the field below which a cluster not seen yet is likelier
 _SURPRISE = 0.1  # share of the prior spread evenly: no group is ever ruled out by geometry
 _SETTLED = 0.85  # a row is placed when its group is this probable
-_FOUNDED = 0.97  # a new group does more harm if it is none
 _ASKS = 3  # a group is asked about a row at most so often (with different members)
 
 
@@ -30,9 +28,8 @@ class Field:
     :math:`S \sum_{x \in g} \phi_x / s`. A new row changes S by one rank: O(m²).
     """
 
-    def __init__(self, coordinates: Float, error_rate: float = 0.0) -> None:
+    def __init__(self, coordinates: Float) -> None:
         self.phi = coordinates
-        self.noise = _NOISE + _NOISE_PER_ERROR * error_rate
         m = coordinates.shape[1]
         self.covariance = np.eye(m)
         self.pull = np.zeros((m, 0))
@@ -44,13 +41,13 @@ class Field:
     def place(self, at: int, group: int) -> None:
         """Row `at` (a row of the coordinates) belongs to `group`."""
         self.covariance = self.covariance_with(at)
-        self.pull[:, group] += self.phi[at] / self.noise
+        self.pull[:, group] += self.phi[at] / _NOISE
 
     def covariance_with(self, at: int) -> Float:
         """The covariance after one more row is placed, wherever (Sherman–Morrison)."""
         phi = self.phi[at]
         toward = self.covariance @ phi
-        return self.covariance - np.outer(toward, toward) / (self.noise + phi @ toward)
+        return self.covariance - np.outer(toward, toward) / (_NOISE + phi @ toward)
 
     @property
     def weights(self) -> Float:
@@ -65,7 +62,7 @@ class Field:
         toward = self.phi @ covariance
         gram = self.phi.T @ self.phi / len(self.phi)
         variance = np.einsum("ij,ij->i", toward, self.phi)
-        return np.einsum("ij,ij->i", toward @ gram, toward) / (variance + self.noise)
+        return np.einsum("ij,ij->i", toward @ gram, toward) / (variance + _NOISE)
 
 
 class Belief:
@@ -88,7 +85,7 @@ class Belief:
     def __init__(
         self, coordinates: Float, at: dict[int, int], error_rate: float, first: int
     ) -> None:
-        self.field = Field(coordinates, error_rate)
+        self.field = Field(coordinates)
         self.error_rate = error_rate
         self.groups: list[list[int]] = []
         self.home: dict[int, int] = {}
@@ -155,7 +152,7 @@ class Belief:
         evidence, asks = self._of(row)
         is_new = best == len(self.groups)
         exhausted = self.next_group(row) is None
-        if exhausted or chance[best] >= (_FOUNDED if is_new else _SETTLED):
+        if exhausted or chance[best] >= _SETTLED:
             refused_by_all = bool((asks[self.alive] > 0).all()) and row not in self.doubtful
             if is_new and refused_by_all:
                 self._found(row)

@@ -19,6 +19,7 @@ from coterie.active.space import Space, distortion_of
 from coterie.active.store import AnswerStore, fingerprint
 from coterie.active.strategy import Context, Strategy
 from coterie.constraints import Constraints
+from coterie.distortions import Distortion
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
 from coterie.validation import check_count
 
@@ -41,10 +42,13 @@ class ActiveSession:
     strategy : Strategy, optional
         How questions are chosen; `InformationGain()` if not given.
     estimator : estimator, optional
-        Clusters the rows by the answers in `labels`, and says how distances are measured (its
-        `distortion` or `metric`). None: the strategy's own model, where it has one.
+        Clusters the rows by the answers in `labels`. None: the strategy's own model, where it has
+        one.
     budget : int, optional
         Most questions to be answered; "later" is free.
+    distortion : str or Distortion, optional
+        How strategies measure distances; the estimator's own `distortion` or `metric` if not
+        given, else squared Euclidean.
     candidates : array-like of int, optional
         Rows that questions may be about; all if not given.
     random_state : int, optional
@@ -79,6 +83,7 @@ class ActiveSession:
         strategy: Strategy | None = None,
         estimator: Any = None,
         budget: int | None = None,
+        distortion: str | Distortion | None = None,
         candidates: ArrayLike | None = None,
         random_state: int | None = None,
         store: AnswerStore | None = None,
@@ -98,7 +103,7 @@ class ActiveSession:
             for event in store.events():
                 self._timeline.append(event)
         self._knowledge = Knowledge(self._timeline.answers())
-        space = Space(rows, distortion_of(estimator), _mask(candidates, rows.shape[0]))
+        space = Space(rows, distortion_of(estimator, distortion), _mask(candidates, rows.shape[0]))
         self._planner = self.strategy.prepare(Context(space, self._seed, self.labels))
         self._rows = rows
         self._estimator = None if estimator is None else _warm(estimator)

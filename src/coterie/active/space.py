@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
 
@@ -15,11 +16,14 @@ Float = NDArray[np.float64]
 
 _SAMPLE = 32, 256  # fewest and most rows that stand for the whole set in a density estimate
 _SAMPLE_DISTANCES = 2_000_000  # between them, as many as make about so many distances
+_CHUNK = 4096
 _NEAR = 8  # the local radius reaches to this neighbour within the sample
 
 
-def distortion_of(estimator: Any) -> Distortion:
-    """The distortion an estimator was given as `metric` or `distortion`; else squared Euclidean."""
+def distortion_of(estimator: Any, given: str | Distortion | None = None) -> Distortion:
+    """What was given, else the estimator's own (`distortion` or `metric`), else sqeuclidean."""
+    if given is not None:
+        return get_distortion(given)
     parameters = {} if estimator is None else estimator.get_params(deep=False)
     for name in ("distortion", "metric"):
         value = parameters.get(name)
@@ -48,7 +52,15 @@ class Space:
 
     def to_row(self, row: int) -> Float:
         """Distances of all rows from one, (n,)."""
-        return self.between(np.arange(self.n), np.full(self.n, row))
+        if not self.distortion.translation_invariant or issparse(self.X):
+            return self.between(np.arange(self.n), np.full(self.n, row))
+        # The distance is the row term of the difference: one pass, no copies of whole columns.
+        found = np.empty(self.n)
+        for lo in range(0, self.n, _CHUNK):
+            found[lo : lo + _CHUNK] = self.distortion.row_term(
+                self.X[lo : lo + _CHUNK] - self.X[row]
+            )
+        return found
 
     def between(self, i: Any, j: Any) -> Float:
         """Distances of the listed pairs, (m,)."""

@@ -1,0 +1,97 @@
+"""Run the experiments and write their tables: `python experiments/active/run.py [part ...]`.
+
+Parts: paper (seed 003's claims), own (InformationGain against ExploreConsolidate), noise (the same
+with 10 % wrong answers), cobras (BENCHMARKS.md §4). Each writes `results_<part>.csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+import sys
+from pathlib import Path
+
+from protocol import COBRAS_SETS, MARKS, OWN_SETS, PAPER_SETS, rows
+
+from coterie import PCKMeans
+from coterie.active import (
+    ExploreConsolidate,
+    InformationGain,
+    RandomPairs,
+    learning_curve,
+)
+
+HERE = Path(__file__).parent
+PAPER_BUDGETS = (0, 10, 25, 50, 100, 150, 200)
+log = logging.getLogger("experiments.active")
+
+
+def run(sets, strategies, budgets, **options):
+    """One line a set, strategy, fold and budget."""
+    for name in sets:
+        X, y, metric = rows(name)
+        k = len(set(y.tolist()))
+        for label, make in strategies.items():
+            strategy, estimator = make(k, metric)
+            curve = learning_curve(
+                strategy, estimator, X, y, budgets, name=label, distortion=metric, **options
+            )
+            log.info("%s %s: area %.3f (ARI)", name, label, curve.area("ari"))
+            for fold, (nmi, ari) in enumerate(
+                zip(curve.values["nmi"], curve.values["ari"], strict=True)
+            ):
+                for b, budget in enumerate(curve.budgets.tolist()):
+                    yield [name, label, fold, budget, f"{nmi[b]:.4f}", f"{ari[b]:.4f}"]
+
+
+def pck(strategy):
+    """PCKMeans told K, with the set's distortion."""
+    return lambda k, metric: (strategy(k), PCKMeans(k, metric=metric))
+
+
+def own(error_rate=0.0):
+    """Our strategy with its own clustering; K is not told."""
+    return lambda k, metric: (InformationGain(error_rate=error_rate), None)
+
+
+PARTS = {
+    "paper": lambda: run(
+        PAPER_SETS,
+        {
+            "ExploreConsolidate": pck(ExploreConsolidate),
+            "RandomPairs": pck(lambda k: RandomPairs(skip_implied=False)),
+        },
+        PAPER_BUDGETS,
+        folds=10,
+    ),
+    "own": lambda: run(
+        OWN_SETS,
+        {"InformationGain": own(), "ExploreConsolidate": pck(ExploreConsolidate)},
+        MARKS,
+        folds=None,
+        repeats=3,
+    ),
+    "noise": lambda: run(
+        OWN_SETS,
+        {"InformationGain": own(0.1), "ExploreConsolidate": pck(ExploreConsolidate)},
+        MARKS,
+        folds=None,
+        repeats=3,
+        error_rate=0.1,
+    ),
+    "cobras": lambda: run(COBRAS_SETS, {"InformationGain": own()}, MARKS, folds=None, repeats=3),
+}
+
+
+def main(parts):
+    """Write the table of each part."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    for part in parts or PARTS:
+        with open(HERE / f"results_{part}.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["set", "strategy", "fold", "questions", "nmi", "ari"])
+            writer.writerows(PARTS[part]())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
