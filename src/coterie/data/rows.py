@@ -59,8 +59,10 @@ class Rows:
             return cls(X)
         sample = X[:: max(1, X.shape[0] // _SAMPLE)].astype(np.float64)
         mean = sample.mean(axis=0)
-        spread = ((sample - mean) ** 2).sum()
-        if len(sample) * (mean @ mean) <= _FAR_OUT * spread:
+        with np.errstate(over="ignore"):  # infinite on both sides: nothing a shift could mend
+            spread = ((sample - mean) ** 2).sum()
+            far = len(sample) * (mean @ mean) > _FAR_OUT * spread
+        if not far:
             return cls(X)
         return cls(X, shift=X.mean(axis=0, dtype=np.float64))
 
