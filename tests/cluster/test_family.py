@@ -124,7 +124,8 @@ def test_exact_inference_labels_to_the_optimum(inference):
 def test_every_engine_serves_every_member(engine):
     X, known, _ = random_problem(3)
     for model in (PCKMeans(3, w=1.0), HMRFKMeans(3), MPCKMeans(3)):
-        by_icm = model.set_params(inference="icm", random_state=0, init=X[:3]).fit(X, constraints=known)
+        model.set_params(inference="icm", random_state=0, init=X[:3])
+        by_icm = model.fit(X, constraints=known)
         first = by_icm.objective_history_[0]
         by_engine = model.set_params(inference=engine).fit(X, constraints=known)
         history = by_engine.objective_history_

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -38,7 +40,7 @@ def test_more_pairs_bring_pckmeans_closer_to_the_truth(name):
     X, y = load(name)
     X = StandardScaler().fit_transform(X)
     curve = [mean_nmi(lambda seed: PCKMeans(3, random_state=seed), X, y, m) for m in SIZES]
-    assert all(b > a for a, b in zip(curve, curve[1:], strict=False)), curve
+    assert all(b > a for a, b in pairwise(curve)), curve
     assert curve[-1] > curve[0] + 0.1, curve
 
 

@@ -1,4 +1,4 @@
-"""SeededKMeans and ConstrainedKMeans: K-Means from labelled rows (Basu et al. 2002; seed 003 5.4)."""
+"""SeededKMeans and ConstrainedKMeans: K-Means from labelled rows (Basu et al. 2002; 003 5.4)."""
 
 from __future__ import annotations
 

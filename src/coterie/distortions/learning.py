@@ -117,7 +117,7 @@ class LinearProblem(MetricProblem):
         return self._pull(A) - self._spread(self.mass, A) * _inverse(A) + self._prior_slope(A)
 
     def propose(self, A: Array) -> Array:
-        """The minimiser with phi_max linearised at A; mean 1 is kept where nothing fixes a scale."""
+        """The minimiser with phi_max linearised at A; mean 1 is kept where nothing sets a scale."""
         pull = self._pull(A)
         if A.ndim == 3:
             return self._propose_full(A, pull + self._prior_slope(A))
