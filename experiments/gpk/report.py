@@ -83,12 +83,18 @@ def draw_curves(folder: Path, curves: dict[tuple[str, str], dict[str, list[Row]]
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    across = 4
+    down = -(-len(curves) // across)
     figure, axes = plt.subplots(
-        2, len(curves), figsize=(3.2 * len(curves), 5), sharex="col", height_ratios=[3, 1],
-        squeeze=False,
-    )  # fmt: skip
-    for column, (setting, methods) in enumerate(curves.items()):
-        above, below = axes[:, column]
+        2 * down, across, figsize=(3.4 * across, 4.4 * down), height_ratios=[3, 1] * down
+    )
+    for axis in axes.flat:
+        axis.set_visible(False)
+    for number, (setting, methods) in enumerate(curves.items()):
+        row, column = divmod(number, across)
+        above, below = axes[2 * row : 2 * row + 2, column]
+        above.set_visible(True)
+        below.set_visible(True)
         for at, (method, rows) in enumerate(methods.items()):
             size = [int(row["n_pairs"]) for row in rows]
             above.plot(size, [float(row["f"]) for row in rows], marker="o", label=method)
@@ -99,16 +105,17 @@ def draw_curves(folder: Path, curves: dict[tuple[str, str], dict[str, list[Row]]
                     for s, row in zip(sign, rows, strict=True)
                 ]
                 below.step(size, sure, where="mid", color=f"C{at}")
-        above.set_title(f"{setting[0]}\n{setting[1]}", fontsize=9)
+        above.set_title(f"{setting[0]}, {setting[1]}", fontsize=9)
         above.legend(fontsize=7)
         below.set_ylim(-4.5, 4.5)
         below.set_yticks([-4, -2, 0, 2, 4], ["-99", "-95", "0", "95", "99"])
         below.axhline(0, color="grey", linewidth=0.5)
         below.set_xlabel("pairs")
-    axes[0, 0].set_ylabel("F on the test fold")
-    axes[1, 0].set_ylabel("confidence, %")
+        if column == 0:
+            above.set_ylabel("F on the test fold")
+            below.set_ylabel("confidence, %")
     figure.tight_layout()
-    figure.savefig(folder / "curves.png", dpi=80)
+    figure.savefig(folder / "curves.png", dpi=70)
     plt.close(figure)
 
 

@@ -6,8 +6,8 @@ by `report.py`, RESULTS.md and curves.png beside it. Draws are taken until there
 until `--minutes` are over, whichever comes first, and all settings get a draw before any gets the
 next; results.csv says how many there were.
 
-Run with ``python experiments/gpk/run.py [--draws 50] [--minutes 60] [--data iris]``; ``--quick`` is 2
-draws of three settings.
+Run with ``python experiments/gpk/run.py [--draws 50] [--minutes 60] [--data iris]``; ``--quick`` is
+2 draws of three settings.
 """
 
 from __future__ import annotations
