@@ -35,7 +35,7 @@ OWN_SETS = (
     "letters_ijl",
     "ionosphere",
     "news_similar_3",
-    "classic3_subset",
+    "classic3",
     "mnist_2000",
 )
 PAPER_SETS = ("news_different_3", "news_similar_3", "classic3_subset", "iris")

@@ -14,7 +14,7 @@ from coterie.active._features import Features
 from coterie.active.query import Answer
 from coterie.active.space import Space
 from coterie.distortions import SquaredEuclidean
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.metrics import adjusted_rand_score
 
 
@@ -60,9 +60,8 @@ def test_a_certainty_counts_as_the_error_rate_of_that_answer():
     at = {row: row for row in range(6)}
     stated = Belief(phi, at, error_rate=0.3, first=0)
     told = Belief(phi, at, error_rate=0.0, first=0)
-    assert stated._strength(Answer(1, (1, 0), "same")) == told._strength(
-        Answer(1, (1, 0), "same", certainty=0.7)
-    )
+    sure = told._strength(Answer(1, (1, 0), "same", certainty=0.7))
+    assert np.isclose(stated._strength(Answer(1, (1, 0), "same")), sure)
 
 
 def test_volunteered_answers_join_groups():
@@ -85,7 +84,7 @@ def test_clusters_are_found_without_being_told_how_many():
 
 
 def test_wrong_answers_are_outvoted_where_they_are_expected():
-    X, y = blobs(3, 25, spread=2.0, gap=5.0)
+    X, y = blobs(3, 25, spread=2.0, gap=8.0)
     scores = {}
     for rate in (0.0, 0.15):
         scores[rate] = np.mean(
@@ -102,7 +101,7 @@ def test_wrong_answers_are_outvoted_where_they_are_expected():
             ]
         )
     assert scores[0.15] > scores[0.0] + 0.1
-    assert scores[0.15] > 0.8
+    assert scores[0.15] > 0.85
 
 
 def test_rows_beyond_the_anchors_get_the_clusters_of_their_surroundings(monkeypatch):
@@ -143,11 +142,10 @@ def test_awkward_rows(X):
 
 
 def test_what_cannot_be_measured_or_believed_is_refused():
-    with pytest.raises(InvalidParameter, match="below 0.5"):
+    with pytest.raises(InvalidParameter, match=r"below 0\.5"):
         ActiveSession(np.eye(3), strategy=InformationGain(0.5))
-    session = ActiveSession(np.eye(3), strategy=InformationGain(), distortion="kl")
-    with pytest.raises(InvalidParameter, match="finite distances"):
-        session.ask()
+    with pytest.raises(InvalidData, match="row 0, column 0 is 1e"):
+        ActiveSession(1e200 * np.eye(3), strategy=InformationGain())
 
 
 def test_the_expected_gain_is_the_information_in_the_answer():

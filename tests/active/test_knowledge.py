@@ -76,6 +76,16 @@ def test_taking_answers_in_one_by_one_equals_all_at_once(items):
     assert matrix[0] == matrix[1]
 
 
+@settings(deadline=None)
+@given(PAIRS)
+def test_heads_are_the_first_subjects_of_the_groups(items):
+    known = Knowledge(answers(items))
+    expected = {}
+    for i, _, _ in items:
+        expected.setdefault(known.group(i), i)
+    assert known.heads() == list(expected.values())
+
+
 def test_a_doubt_reaches_the_whole_group_and_ends_with_an_answer():
     known = Knowledge(answers([(0, 1, "same"), (5, 1, "unknown")]))
     assert known.in_doubt(5, 0)

@@ -95,6 +95,7 @@ class Belief:
         self.aside: set[int] = set()
         self.links: dict[tuple[int, int], float] = {}  # log-odds that two groups are one
         self._at = at
+        self._waiting: dict[int, list[Answer]] = {}  # answers about two rows not placed yet
         self._found(first)
 
     # -- learning --------------------------------------------------------------------------
@@ -103,8 +104,10 @@ class Belief:
         row, other = answer.rows
         if row in self.home and other not in self.home:
             row, other = other, row
-        if other not in self.home:
-            self._found(other)
+        if other not in self.home:  # neither is placed: wait until one is
+            for end in answer.rows:
+                self._waiting.setdefault(end, []).append(answer)
+            return
         group = self.home[other]
         if row in self.home:
             self._link(self.home[row], group, answer)
@@ -144,6 +147,11 @@ class Belief:
         self.home[row] = group
         if row in self._at:
             self.field.place(self._at[row], group)
+        for answer in self._waiting.pop(row, []):
+            other = sum(answer.rows) - row
+            if answer in self._waiting.get(other, ()):  # not if it was dealt with from there
+                self._waiting[other].remove(answer)
+                self.learn(answer)
 
     def _settle(self, row: int) -> None:
         """Place the row if it is clear where; set it aside if no question is left to ask of it."""

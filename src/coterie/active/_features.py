@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
 from coterie.active.space import Space
-from coterie.exceptions import InvalidParameter
 
 __all__ = ["Features"]
 
@@ -63,14 +62,7 @@ class Features:
     def _distances(self, rows: Any) -> Float:
         """Distortion of the rows to every anchor, (b, P)."""
         centers = _filled(self._space.X[self.anchors])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = self._space.distortion.to_centers(self._space.X[rows], centers)
-        if not np.isfinite(found).all():
-            raise InvalidParameter(
-                f"InformationGain needs finite distances between rows, and "
-                f"{self._space.distortion.name} gives none where a row has zeros; use "
-                "'sqeuclidean' or 'cosine'."
-            )
+        found = self._space.distortion.to_centers(self._space.X[rows], centers)
         return found.astype(np.float64)
 
     # -- the two views ---------------------------------------------------------------------
@@ -81,7 +73,7 @@ class Features:
         near = np.argpartition(squared + _beyond_diagonal(squared), k - 1, axis=1)[:, :k]
         distance = np.sort(np.take_along_axis(squared, near, axis=1), axis=1)
         self._scale = np.sqrt(distance[:, min(_SCALE_NEIGHBOR, k) - 1])
-        self._scale += 1e-3 * np.sqrt(squared.mean()) + np.finfo(np.float64).tiny
+        self._scale += 1e-3 * np.sqrt(squared.mean()) + 1e-100  # where rows are alike
         row, column = np.repeat(np.arange(n), k), near.ravel()
         weight = np.exp(-squared[row, column] / (self._scale[row] * self._scale[column]))
         graph = sp.csr_array((weight, (row, column)), shape=(n, n))

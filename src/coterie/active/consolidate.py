@@ -11,7 +11,7 @@ from coterie.active.explore import ExplorePlanner
 from coterie.active.knowledge import Knowledge
 from coterie.active.neighborhoods import Neighborhoods, TwoPhase
 from coterie.active.query import Query
-from coterie.active.space import Float
+from coterie.active.space import Float, GroupSums
 from coterie.active.strategy import Context, Planner, Strategy
 from coterie.validation import check_count
 
@@ -97,6 +97,10 @@ class ConsolidatePlanner(TwoPhase):
 
     phase = "consolidate"
 
+    def __init__(self, context: Context, n_clusters: int) -> None:
+        super().__init__(context, n_clusters)
+        self._sums = GroupSums(context.space)
+
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
         """Nothing before there are K neighbourhoods."""
         if self._missing(knowledge):
@@ -119,7 +123,8 @@ class ConsolidatePlanner(TwoPhase):
 
     def distances(self, row: int, hoods: Neighborhoods) -> Float:
         """Distortion to the centroid of each neighbourhood (2b)."""
-        return self.space.to_centroids(row, hoods.whole())
+        groups = hoods.whole()
+        return self.space.to_centroids(row, self._sums.sums(groups), list(map(len, groups)))
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """Every row is placed, or there was nothing to begin with."""

@@ -25,7 +25,8 @@ class Knowledge:
     def __init__(self, answers: Iterable[Answer] = ()) -> None:
         self.answers: list[Answer] = []
         self.of_pair: dict[tuple[int, int], Answer] = {}
-        self.subjects: dict[int, None] = {}  # first rows of the questions, in order of asking
+        self.subjects: dict[int, int] = {}  # first rows of questions -> order of asking
+        self._head: dict[int, int] = {}  # group -> its subject that was asked about first
         self._doubtful: dict[int, set[int]] = {}  # "unknown" and "later", by row
         self._root: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
@@ -42,6 +43,10 @@ class Knowledge:
     def members(self, row: int) -> list[int]:
         """Rows known to be one with `row`, itself included."""
         return self._members.get(self.group(row), [row])
+
+    def heads(self) -> list[int]:
+        """Of each group, the row that was asked about first; in order of asking."""
+        return sorted(self._head.values(), key=self.subjects.__getitem__)
 
     def relation(self, i: int, j: int) -> int:
         """+1 if the answers join the rows, −1 if they part them, 0 if they leave it open."""
@@ -117,7 +122,7 @@ class Knowledge:
         earlier = self.of_pair.pop(answer.pair, None)
         self.answers.append(answer)
         self.of_pair[answer.pair] = answer
-        self.subjects.setdefault(answer.rows[0])
+        self._note_subject(answer.rows[0])
         for row, other in (answer.rows, answer.rows[::-1]):
             doubts = self._doubtful.setdefault(row, set())
             (doubts.discard if answer.sign else doubts.add)(other)
@@ -128,10 +133,17 @@ class Knowledge:
         elif answer.sign < 0:
             self._part(answer)
 
+    def _note_subject(self, row: int) -> None:
+        order = self.subjects.setdefault(row, len(self.subjects))
+        head = self._head.setdefault(self.group(row), row)
+        if self.subjects[head] > order:
+            self._head[self.group(row)] = row
+
     def _regroup(self) -> None:
         """Group anew: an earlier answer no longer counts."""
         for table in (self._root, self._members, self._cannot, self._must):
             table.clear()
+        self._head = {row: row for row in self.subjects}
         for answer in self.constraining:
             if answer.sign > 0:
                 self._join(answer)
@@ -153,6 +165,8 @@ class Knowledge:
         for row in moved:
             self._root[row] = a
         self._root.setdefault(a, a)
+        if b in self._head:
+            self._note_subject(self._head.pop(b))
         for other, bar in self._cannot.pop(b, {}).items():
             del self._cannot[other][b]
             if other != a:

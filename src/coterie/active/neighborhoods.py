@@ -61,14 +61,14 @@ class Neighborhoods:
 def read_neighborhoods(knowledge: Knowledge, first: int, n_clusters: int | None) -> Neighborhoods:
     """Replay Explore's and Consolidate's rules over what is known.
 
-    Rows are taken in the order they were first asked about: a row that every neighbourhood refused
-    founds the next one while there are fewer than K; when K − 1 of K refused, it is in the last
-    one (§4.2: at most K − 1 questions a row).
+    Groups are taken in the order they were first asked about: one that every neighbourhood
+    refused founds the next while there are fewer than K; when K − 1 of K refused, it is in the
+    last one (§4.2: at most K − 1 questions a row).
     """
     founders = [first]
     roots = {knowledge.group(first)}
     read = Neighborhoods([])
-    for row in knowledge.subjects:
+    for row in knowledge.heads():
         if knowledge.group(row) in roots:
             continue
         left = [h for h, founder in enumerate(founders) if knowledge.relation(row, founder) == 0]
@@ -98,6 +98,7 @@ class TwoPhase(Planner):
         self.space = context.space
         self.n_clusters = n_clusters
         self.farthest = FarthestFirst(context.space)
+        self._last: tuple[Knowledge, int, Neighborhoods] | None = None
         allowed = np.flatnonzero(self.space.candidates)
         self.first = int(np.random.default_rng([context.seed, 0]).choice(allowed))
 
@@ -120,13 +121,19 @@ class TwoPhase(Planner):
     # -- planning ----------------------------------------------------------------------------
     def read(self, knowledge: Knowledge) -> Neighborhoods:
         """The neighbourhoods by the answers so far."""
-        return read_neighborhoods(knowledge, self.first, self.n_clusters)
+        when = len(knowledge.answers)
+        if self._last is None or self._last[0] is not knowledge or self._last[1] != when:
+            found = read_neighborhoods(knowledge, self.first, self.n_clusters)
+            self._last = knowledge, when, found
+        return self._last[2]
 
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
         """Go on with rows that are under way; then new rows. One question a row."""
         hoods = self.read(knowledge)
         rng = self.context.rng(knowledge)
         found = [self._question(item, hoods, rng) for item in hoods.open[:count]]
+        if len(found) == count:
+            return found
         free = self._free(knowledge, hoods)
         while len(found) < count:
             chosen = self.next_row(hoods, free, rng)

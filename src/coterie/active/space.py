@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
 
-__all__ = ["FarthestFirst", "Space", "distortion_of"]
+__all__ = ["FarthestFirst", "GroupSums", "Space", "distortion_of"]
 
 Float = NDArray[np.float64]
 
@@ -71,16 +71,17 @@ class Space:
         """Distance of a row from the nearest of `members`."""
         return float(self.between(np.full(len(members), row), members).min())
 
-    def to_centroids(self, row: int, groups: list[list[int]]) -> Float:
-        """Distortion of a row to the centroid of each group, (G,)."""
-        d = self.X.shape[1]
-        sums = np.zeros((len(groups), d), dtype=self.X.dtype)
-        for g, members in enumerate(groups):
-            rows = self.X[members]
-            scale = self.distortion.row_scale(rows)
-            sums[g] = _column_sums(rows, scale)
-        counts = np.array([len(members) for members in groups], dtype=self.X.dtype)
-        centers = self.distortion.centroid(sums, counts)
+    def column_sums(self, rows: list[int]) -> NDArray[Any]:
+        """Σ s x over the listed rows, (d,): what `Distortion.centroid` is made from."""
+        picked = self.X[rows]
+        scale = self.distortion.row_scale(picked)
+        if scale is None:
+            return np.asarray(picked.sum(axis=0)).ravel()
+        return np.asarray(picked.T @ scale).ravel()
+
+    def to_centroids(self, row: int, sums: NDArray[Any], counts: Any) -> Float:
+        """Distortion of a row to each centroid, (G,), from sums (G, d) and numbers of members."""
+        centers = self.distortion.centroid(sums, np.asarray(counts, dtype=self.X.dtype))
         with np.errstate(divide="ignore", invalid="ignore"):  # a divergence to a centre with zeros
             distances = self.distortion.to_centers(self.X[[row]], centers)[0]
         return np.nan_to_num(distances.astype(np.float64), nan=np.inf, posinf=np.inf)
@@ -100,6 +101,29 @@ class Space:
             at = np.arange(self.n)
             near[at, worst] = np.minimum(near[at, worst], distance)
         return near.max(axis=1)
+
+
+class GroupSums:
+    """Sums of the rows of growing groups: only rows that are new are read."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._of: dict[int, tuple[set[int], NDArray[Any]]] = {}
+
+    def sums(self, groups: list[list[int]]) -> NDArray[Any]:
+        """(G, d). A group that lost a row (an undone answer) is summed anew."""
+        found = []
+        for g, members in enumerate(groups):
+            now = set(members)
+            known, total = self._of.get(g, (set(), 0.0))
+            if not known <= now:
+                known, total = set(), 0.0
+            new = sorted(now - known)
+            if new:
+                total = total + self._space.column_sums(new)
+                self._of[g] = now, total
+            found.append(total)
+        return np.array(found)
 
 
 class FarthestFirst:
@@ -125,9 +149,3 @@ class FarthestFirst:
                 self._nearest = np.minimum(self._nearest, self._space.to_row(row))
                 self._members.append(row)
         return self._nearest
-
-
-def _column_sums(rows: Any, scale: Any) -> NDArray[Any]:
-    if scale is None:
-        return np.asarray(rows.sum(axis=0)).ravel()
-    return np.asarray(rows.T @ scale).ravel()
