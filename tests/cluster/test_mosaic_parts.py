@@ -197,7 +197,7 @@ class TestBeliefs:
         core = evidence.core
         logits = rng.normal(size=(s, k))
         same, differ = evidence.costs(0.1)
-        messages, beliefs = np.zeros((core.indices.size, k)), np.empty((s, k))
+        messages, beliefs = np.ones((core.indices.size, k)), np.empty((s, k))
         kernels.propagate(
             logits, core.indptr, same, differ, evidence.twin, 0.0, s, messages, beliefs
         )

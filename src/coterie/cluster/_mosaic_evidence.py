@@ -37,6 +37,7 @@ class Evidence:
         if not self.is_plain.all():
             given = np.where(self.is_plain, 0.0, constraints.strength())
             self._given = self.core.costs(given)
+        self.plain_weight = float(constraints.weight[self.is_plain].sum())
         counted = constraints.weight > 0
         only_must = not (counted & (constraints.kind < 0)).any()
         # Pairs of one kind are no random sample of pairs: see SoftStage._background.
@@ -70,8 +71,7 @@ class Evidence:
         """
         c = self.constraints
         must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
-        whole = float(c.weight[self.is_plain].sum())
-        share = (must + _PRIOR_PAIRS / 2) / (whole + _PRIOR_PAIRS)
+        share = (must + _PRIOR_PAIRS / 2) / (self.plain_weight + _PRIOR_PAIRS)
         return 2.0 * DEFAULT_NOISE * min(share, 1.0 - share)
 
     def noise_rate(self, rate: float, messages: Array, beliefs: Array) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+LEAST_MESSAGE = 1e-12  # a cluster that one pair rules out may still be ruled in by others
 CAP = 20.0  # nats: in the soft stage a hard pair is a pair of this strength
 
 
@@ -36,39 +37,65 @@ def normalise(values):
         values[k] /= total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=True)
+def divide(belief, message, cavity):
+    """What a node believes without one message: belief / message, normalised."""
+    # IN: belief, message (K,). OUT: cavity (K,)
+    total = 0.0
+    for k in range(belief.shape[0]):
+        cavity[k] = belief[k] / message[k]
+        total += cavity[k]
+    scale = 1.0 / total
+    for k in range(belief.shape[0]):
+        cavity[k] *= scale
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def gather(start, messages, lo, hi, belief):
+    """The belief exp(start) times messages lo..hi, normalised."""
+    # IN: start (K,), messages (2E, K). OUT: belief (K,)
+    belief[:] = start
+    normalise(belief)
+    for e in range(lo, hi):
+        top = 0.0
+        for k in range(belief.shape[0]):
+            belief[k] *= messages[e, k]
+            top = max(top, belief[k])
+        if top < 1e-100:  # many messages: stay clear of underflow
+            belief /= top
+    belief /= belief.sum()
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def propagate(logits, indptr, same, differ, twin, damping, sweeps, messages, beliefs):
     """Sum-product sweeps from the messages given; beliefs at the end.
 
-    A message is log(e^-same c(k) + e^-differ (1 - c(k))) up to a constant, c the belief of the
-    sender without what the receiver told it: O(K), as the cost is one number for all clusters.
+    A message is e^-same c(k) + e^-differ (1 - c(k)), scaled to a largest value of 1, c the belief
+    of the sender without what the receiver told it: O(K), as the cost is one number for all
+    clusters, and free of logarithms.
     """
     # IN: logits (s, K); CSR graph; same, differ (2E, 1); twin (2E,)
     # OUT: messages (2E, K), entry e of node i holds what i is told along e; beliefs (s, K)
     s, n_clusters = logits.shape
-    total = np.empty(n_clusters)
     cavity = np.empty(n_clusters)
-    for sweep in range(sweeps + 1):
+    for _ in range(sweeps):
         for i in range(s):
-            for k in range(n_clusters):
-                total[k] = logits[i, k]
+            gather(logits[i], messages, indptr[i], indptr[i + 1], beliefs[i])
             for e in range(indptr[i], indptr[i + 1]):
-                for k in range(n_clusters):
-                    total[k] += messages[e, k]
-            if sweep == sweeps:
-                normalise(total)
-                beliefs[i] = total
-                continue
-            for e in range(indptr[i], indptr[i + 1]):
-                for k in range(n_clusters):
-                    cavity[k] = total[k] - messages[e, k]
-                normalise(cavity)
+                divide(beliefs[i], messages[e], cavity)
                 together = np.exp(-min(same[e, 0], CAP))
                 apart = np.exp(-min(differ[e, 0], CAP))
-                out = twin[e]
+                top = 0.0
                 for k in range(n_clusters):
-                    told = np.log(together * cavity[k] + apart * (1.0 - cavity[k]))
+                    cavity[k] = together * cavity[k] + apart * (1.0 - cavity[k])
+                    top = max(top, cavity[k])
+                out = twin[e]
+                scale = 1.0 / top
+                for k in range(n_clusters):
+                    told = max(cavity[k] * scale, LEAST_MESSAGE)
                     messages[out, k] = damping * messages[out, k] + (1.0 - damping) * told
+    for i in range(s):
+        gather(logits[i], messages, indptr[i], indptr[i + 1], beliefs[i])
 
 
 @njit(cache=True, nogil=True)
@@ -91,19 +118,6 @@ def mean_field(logits, indptr, indices, same, differ, sweeps, beliefs):
 
 
 @njit(cache=True, nogil=True)
-def cavity_of(belief, message, cavity):
-    """What a node believes without one message, up to rounding."""
-    # IN: belief, message (K,). OUT: cavity (K,)
-    total = 0.0
-    low = message.min()
-    for k in range(belief.shape[0]):
-        cavity[k] = belief[k] * np.exp(low - message[k])
-        total += cavity[k]
-    for k in range(belief.shape[0]):
-        cavity[k] /= total
-
-
-@njit(cache=True, nogil=True)
 def agreement(indptr, indices, twin, same, differ, cannot, must, messages, beliefs):
     """Expected weight of the plain pairs that are kept, and of all plain pairs.
 
@@ -123,8 +137,8 @@ def agreement(indptr, indices, twin, same, differ, cannot, must, messages, belie
                 continue
             equal = 0.0
             if messages.shape[0]:
-                cavity_of(beliefs[i], messages[e], left)
-                cavity_of(beliefs[j], messages[twin[e]], right)
+                divide(beliefs[i], messages[e], left)
+                divide(beliefs[j], messages[twin[e]], right)
                 for k in range(beliefs.shape[1]):
                     equal += left[k] * right[k]
                 together = np.exp(-min(same[e, 0], CAP)) * equal

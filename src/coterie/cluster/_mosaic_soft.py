@@ -97,12 +97,8 @@ class SoftStage:
         passing = self.engine == "belief_propagation" or (
             self.engine == "auto" and size <= _MOST_MESSAGES
         )
-        messages = np.zeros((core.indices.size if passing else 0, n_clusters))
+        messages = np.ones((core.indices.size if passing else 0, n_clusters))
         return State(rows, nodes, messages, _FIRST_SHARPNESS, self.first_rate)
-
-    def resume(self, state: State) -> State:
-        """The beliefs of another stage, about the same rows and pairs, as a start here."""
-        return replace(state, score=-np.inf, change=np.inf)
 
     def run(self, state: State, rounds: int, tol: float) -> State:
         """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row.
@@ -118,6 +114,17 @@ class SoftStage:
             elif state.rounds - best.rounds >= _PATIENCE:
                 break
         return best
+
+    def merit(self, state: State) -> float:
+        """Score less the cost of the pairs that even the beliefs, which have heard them, break.
+
+        A space may predict pairs well on average and yet hold clusters that no belief can part.
+        """
+        if self.fixed_rate is not None:
+            return state.score
+        rate = self.settle_rate(state).rate
+        odds = np.log((1.0 - self.first_rate) / self.first_rate)
+        return float(state.score - odds * rate * self.evidence.plain_weight)
 
     def settle_rate(self, state: State) -> State:
         """The state with its noise rate estimated, whichever round it comes from."""

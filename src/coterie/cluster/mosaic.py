@@ -39,6 +39,7 @@ ENGINES = ("auto", "belief_propagation", "mean_field")
 _FREE_WEIGHT = 0.2  # of a row in no pair, beside 1: what it believes is an echo of the field
 _JOIN_PENALTIES = (10.0, 100.0, 1000.0)  # in rows: how far around it a pair speaks
 _RACE_ROUNDS = 3  # after which only the most promising start goes on
+_PILOT_ROUNDS = 10  # after which two spaces are compared
 _FINISH_ROUNDS = 20
 _MOST_PROTOTYPES, _PILOT_PROTOTYPES = 1000, 300
 _FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
@@ -213,26 +214,52 @@ class Mosaic(ConstrainedClusterer):
         """Choose the space by a pilot with few prototypes, then learn the field with all."""
         count = self._prototype_count(len(coordinates))
         make = partial(self._stage, weights=weights, evidence=evidence, rng=rng)
-        pilot = make(coordinates, min(count, _PILOT_PROTOTYPES))
-        joins = [Joins(pilot.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
+        few = min(count, _PILOT_PROTOTYPES)
+        stage = make(coordinates, few)
+        joins = [Joins(stage.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
         k = self.n_clusters
         if k is None:
             k = max(join.n_clusters(rng, len(coordinates)) for join in joins)
-        stage, state = pilot, self._race(pilot, joins, k, rng)
+        state = self._race(stage, self._starts(stage, joins, k, rng))
+        rounds = min(_PILOT_ROUNDS, self.max_iter)
+        state = stage.run(state, rounds, self.tol)
         change = whitening(coordinates, *evidence.must_links())
         if change is not None:
             other = space.changed(change)
             moved = other.coordinates(X)
-            rival = make(moved, min(count, _PILOT_PROTOTYPES))
+            rival = make(moved, few)
             joins = [Joins(rival.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
-            found = self._race(rival, joins, k, rng)
-            if found.score > state.score:
+            found = self._race(rival, self._starts(rival, joins, k, rng))
+            found = rival.run(found, rounds, self.tol)
+            if rival.merit(found) > stage.merit(state):
                 stage, state, space, coordinates = rival, found, other, moved
-        if count > _PILOT_PROTOTYPES:
+        if count > few:
             stage = make(coordinates, count)
-            state = stage.resume(state)
+            joins = [Joins(stage.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
+            # Afresh: the pilot may have joined what more prototypes can tell apart.
+            state = self._race(stage, self._starts(stage, joins, k, rng))
         state = stage.settle_rate(stage.run(state, self.max_iter, self.tol))
         return space, self._finish(stage, state, k, rng)
+
+    def _starts(
+        self, stage: SoftStage, joins: list[Joins], k: int, rng: np.random.Generator
+    ) -> list[State]:
+        """Clusters of prototypes by the pairs, at each reach, and by position."""
+        field = stage.ridge.field
+        positions = field.prototypes.astype(np.float64)
+        counts = np.bincount(field.near, stage.weights, minlength=len(positions))
+        labels = []
+        for _ in range(self.n_init):
+            seed = int(rng.integers(2**31))
+            labels += [join.labels(k, counts, seed) for join in joins]
+            labels.append(cluster_prototypes(positions, counts, k, seed))
+        return [stage.start(each[field.near], k) for each in labels]
+
+    def _race(self, stage: SoftStage, starts: list[State]) -> State:
+        """A few rounds from every start; the one whose field predicts the pairs best."""
+        rounds = min(_RACE_ROUNDS, self.max_iter)
+        states = (stage.run(start, start.rounds + rounds, self.tol) for start in starts)
+        return max(states, key=lambda state: state.score)
 
     def _stage(
         self,
@@ -275,26 +302,6 @@ class Mosaic(ConstrainedClusterer):
             state.rows,
             state.rounds,
         )
-
-    def _race(
-        self, stage: SoftStage, joins: list[Joins], k: int, rng: np.random.Generator
-    ) -> State:
-        """A few rounds from every start; the one whose field predicts the pairs best."""
-        field = stage.ridge.field
-        positions = field.prototypes.astype(np.float64)
-        counts = np.bincount(field.near, stage.weights, minlength=len(positions))
-        best: State | None = None
-        for _ in range(self.n_init):
-            seed = int(rng.integers(2**31))
-            starts = [cluster_prototypes(positions, counts, k, seed)]
-            starts += [join.labels(k, counts, seed) for join in joins]
-            for labels in starts:
-                state = stage.start(labels[field.near], k)
-                state = stage.run(state, min(_RACE_ROUNDS, self.max_iter), self.tol)
-                if best is None or state.score > best.score:
-                    best = state
-        assert best is not None
-        return best
 
     def _fit_positions(self, coordinates: Array, weights: Array, rng: np.random.Generator) -> _Fit:
         """Without pairs: K-Means, a prototype per cluster that is its own field."""
