@@ -12,8 +12,9 @@ from coterie.constraints import Constraints, PairTable
 
 Array = NDArray[Any]
 
+FIRST_NOISE = 0.01  # trust first: a high rate explains wrong clusters away, and they stay
 DEFAULT_NOISE = 0.05  # the library's certainty of a plain pair is 0.95
-_PRIOR_PAIRS = 4.0  # pairs' worth of belief in DEFAULT_NOISE when the rate is estimated
+_PRIOR_PAIRS = 4.0  # pairs' worth of belief in the first rate when the rate is estimated
 _LEAST_NOISE, _MOST_NOISE = 1e-6, 0.45
 _VOTE_CAP = 20.0  # nats
 _MOST_SUSPECTS = 1000
@@ -64,15 +65,15 @@ class Evidence:
         return out
 
     def first_rate(self) -> float:
-        """A noise rate to start from: 0.05, less where one kind of pair is rare.
+        """A noise rate to start from: 0.01, less where one kind of pair is rare.
 
         Wrong pairs are of the other kind than the right ones: if one pair in 26 is a must-link, a
-        rate of 0.05 would say that none of them is to be believed.
+        rate of 0.04 would say that none of them is to be believed.
         """
         c = self.constraints
         must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
         share = (must + _PRIOR_PAIRS / 2) / (self.plain_weight + _PRIOR_PAIRS)
-        return 2.0 * DEFAULT_NOISE * min(share, 1.0 - share)
+        return 2.0 * FIRST_NOISE * min(share, 1.0 - share)
 
     def noise_rate(self, rate: float, messages: Array, beliefs: Array) -> float:
         """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`."""
