@@ -235,6 +235,16 @@ def test_any_function_can_answer(batch, is_async):
     assert pairs_of(again) == pairs_of(session)
 
 
+def test_answer_all_works_where_a_loop_runs_already_as_in_a_notebook():
+    X, y = blobs(3, 10)
+    expected = pairs_of(answered(X, y, ExploreConsolidate(3), 8))
+
+    async def cell():
+        return answered(X, y, ExploreConsolidate(3), 8)
+
+    assert pairs_of(asyncio.run(cell())) == expected
+
+
 def test_an_oracle_that_returns_nonsense_is_told():
     X, _ = blobs()
     with pytest.raises(InvalidParameter, match="returned 7"):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems_active import answered, blobs, pairs_of
+from sklearn.ensemble import RandomForestClassifier
 
 from coterie import PCKMeans
 from coterie.active import (
@@ -241,6 +242,30 @@ def test_explore_measures_by_the_estimators_distortion():
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     assert (far[0][0], far[1][0]) == (plain, (unit @ unit[start]).argmin())
     assert far[0][0] != far[1][0]
+
+
+def test_npu_takes_the_largest_entropy_per_expected_question():
+    X, y = blobs(3, 10, spread=4.0, gap=3.0)
+    estimator = PCKMeans(3, random_state=0)
+    session = answered(X, y, NPU(3, n_trees=15), 14, estimator=estimator)
+    while session.ask().rows[0] in {a.rows[0] for a in session.history}:
+        session.tell(session.ask(), LabelOracle(y)(session.ask()).answer)
+    query = session.ask()
+    assert query.phase == "npu"
+    forest = RandomForestClassifier(15, random_state=0).fit(X, session.labels())
+    leaves = forest.apply(X)
+    likeness = (leaves[:, None] == leaves[None]).mean(axis=2)  # (n, n), as the paper defines it
+    planner = session._planner.second
+    hoods = planner.read(session._knowledge).whole()
+    p = np.column_stack([likeness[:, rows].mean(axis=1) for rows in hoods]) + 1e-9
+    p /= p.sum(axis=1, keepdims=True)
+    entropy = -(p * np.log2(p)).sum(axis=1)
+    best = np.sort(p, axis=1)[:, ::-1]
+    worth = entropy / (best[:, 0] + 2 * best[:, 1] + 2 * best[:, 2])
+    seen = known_rows(session)
+    worth[seen] = -1
+    assert query.rows[0] == worth.argmax()
+    assert query.rows[1] in hoods[int(p[query.rows[0]].argmax())]
 
 
 def test_consolidate_alone_says_what_it_needs():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,13 +186,17 @@ def answer_all(
     ActiveSession
         The session itself.
     """
-    return asyncio.run(
-        answer_all_async(
-            session,
-            oracle,
-            max_questions=max_questions,
-            batch=batch,
-            annotator=annotator,
-            on_clash=on_clash,
-        )
+    work = answer_all_async(
+        session,
+        oracle,
+        max_questions=max_questions,
+        batch=batch,
+        annotator=annotator,
+        on_clash=on_clash,
     )
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:  # a notebook runs a loop already: use another thread's
+        return pool.submit(asyncio.run, work).result()
