@@ -308,7 +308,7 @@ class Mosaic(ConstrainedClusterer):
         k = self.n_clusters
         assert k is not None
         seed = int(rng.integers(2**31))
-        model = KMeans(k, n_init=max(3, self.n_init), random_state=seed)
+        model = KMeans(k, n_init=max(10, self.n_init), random_state=seed)
         prototypes = model.fit(coordinates, sample_weight=weights).cluster_centers_
         eye = np.eye(k, dtype=np.float32)
         values = field_values(coordinates, prototypes, eye, eye)
