@@ -30,19 +30,33 @@ def area(curve: dict[int, float]) -> float:
     return float(np.trapezoid([curve[b] for b in x], x) / (x[-1] - x[0]))
 
 
+def areas(part: str, score: str):
+    """{(set, strategy): area of each fold}, folds in the same order for every strategy."""
+    curves = defaultdict(lambda: defaultdict(dict))
+    with open(HERE / f"results_{part}.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            curve = curves[row["set"], row["strategy"]][int(row["fold"])]
+            curve[int(row["questions"])] = float(row[score])
+    return {
+        key: np.array([area(folds[fold]) for fold in sorted(folds)])
+        for key, folds in curves.items()
+    }
+
+
 def compare(part: str, score: str, ours: str, theirs: str):
-    """Lines of a table of areas, with a verdict a set."""
-    curves = means(part, score)
-    yield f"| set | {ours} | {theirs} | ahead |"
+    """Lines of a table of areas; the difference is paired by fold, with its standard error."""
+    by_fold = areas(part, score)
+    yield f"| set | {ours} | {theirs} | difference (standard error) |"
     yield "|---|---|---|---|"
-    ahead = 0
-    names = dict.fromkeys(name for name, _ in curves)
-    for name in names:
-        a, b = (area(curves[name, strategy]) for strategy in (ours, theirs))
-        ahead += a >= b
-        yield f"| {name} | {a:.3f} | {b:.3f} | {'yes' if a >= b else '**no**'} |"
+    verdicts = []
+    for name in dict.fromkeys(name for name, _ in by_fold):
+        a, b = by_fold[name, ours], by_fold[name, theirs]
+        gap, error = (a - b).mean(), (a - b).std(ddof=1) / np.sqrt(a.size)
+        verdicts.append("level" if abs(gap) < 2 * error else "ahead" if gap > 0 else "behind")
+        yield f"| {name} | {a.mean():.3f} | {b.mean():.3f} | {gap:+.3f} ({error:.3f}) |"
     yield ""
-    yield f"Ahead on {ahead} of {len(names)} sets."
+    counts = ", ".join(f"{word} on {verdicts.count(word)}" for word in ("ahead", "level", "behind"))
+    yield f"Of {len(verdicts)} sets: {counts} (level: within two standard errors)."
 
 
 def cobras():

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from coterie.active import AnswerStore
+from coterie.active import ActiveSession, AnswerStore, Query, RandomPairs
 from coterie.cli._records import read_records, to_numbers
-from coterie.cli.ask import ask, side_by_side
+from coterie.cli.ask import Conversation, ask, side_by_side
 from coterie.exceptions import InvalidData
 
 CLASSES = 3
@@ -45,6 +45,12 @@ def data(tmp_path):
     return path
 
 
+def _own_terminal():
+    """Make the pseudo-terminal the controlling one, so that Ctrl-C and hanging up reach us."""
+    os.setsid()
+    ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """A process on a pseudo-terminal, 80 columns wide, without colour."""
 
@@ -59,7 +65,7 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            start_new_session=True,
+            preexec_fn=_own_terminal,
             env=environment,
         )
         os.close(slave)
@@ -161,12 +167,39 @@ def test_a_broken_connection_loses_nothing(data, end):
     elif end == "hangup":
         os.close(terminal.master)
         terminal.master = os.open(os.devnull, os.O_RDONLY)
-        terminal.process.send_signal(signal.SIGHUP)
     else:
         terminal.press("\x03")
         terminal.read_until("all answers are saved")
     terminal.close()
     assert len(answers_in(log)) == 1
+
+
+def test_answers_can_be_piped_in(data):
+    done = CliRunner().invoke(ask, [str(data), "--id", "name", "--seed", "1"], input="n\nu\nq\n")
+    assert done.exit_code == 0, done.output
+    log = data.with_name("people.csv.answers.db")
+    assert [answer for _, _, answer in answers_in(log)] == ["different", "unknown"]
+
+
+def test_a_contradiction_is_shown_and_the_person_decides(data):
+    log = data.with_name("people.csv.answers.db")
+    records = read_records(data, "name")
+    X = to_numbers(records)
+
+    def started(store):
+        session = ActiveSession(X, strategy=RandomPairs(), store=store, random_state=0)
+        return session.tell((0, 1), "same").tell((1, 2), "same")
+
+    for keys, expected in {"1": 2, "k": 3, "x": 2}.items():
+        log.unlink(missing_ok=True)
+        with AnswerStore(log) as store:
+            session = started(store)
+            talk = Conversation(session, records, "ann", iter(keys).__next__)
+            talk._tell(Query((0, 2), "test", "to clash"), "different")
+            assert len(session.history) == expected
+            kinds = {a.rows: a.answer for a in session.history}
+            assert ((0, 2) in kinds) == (keys != "x")
+            assert ((0, 1) in kinds) == (keys != "1")
 
 
 def test_errors_are_one_line_that_says_what_to_do(data, tmp_path):

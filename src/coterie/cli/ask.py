@@ -6,6 +6,7 @@ import csv
 import getpass
 import shutil
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from coterie.active import (
     InformationGain,
     Query,
 )
+from coterie.cli._keys import key_reader
 from coterie.cli._records import Records, read_records, to_numbers
 from coterie.exceptions import AnswerNotSaved, ContradictoryAnswer, CoterieError
 
@@ -68,7 +70,8 @@ def ask(
         records = read_records(data, id_column)
         with AnswerStore(log) as store:
             session = _start(to_numbers(records), clusters, error_rate, budget, seed, store)
-            Conversation(session, records, annotator or _user()).run()
+            with key_reader() as next_key:
+                Conversation(session, records, annotator or _user(), next_key).run()
             _write_results(session, records, store, data)
     except CoterieError as error:
         raise click.ClickException(str(error)) from error
@@ -102,8 +105,15 @@ def _user() -> str | None:
 class Conversation:
     """Shows questions and takes keys until there are no more or the person quits."""
 
-    def __init__(self, session: ActiveSession, records: Records, annotator: str | None) -> None:
+    def __init__(
+        self,
+        session: ActiveSession,
+        records: Records,
+        annotator: str | None,
+        next_key: Callable[[], str],
+    ) -> None:
         self.session = session
+        self._next_key = next_key
         self.records = records
         self.annotator = annotator
 
@@ -142,12 +152,8 @@ class Conversation:
         """Handle keys until the question changes; False to stop."""
         while True:
             click.echo("Same? [y/n/u/l/z/r/?/q] ", nl=False)
-            try:
-                key = click.getchar().lower()
-            except (EOFError, KeyboardInterrupt):
-                key = "q"
-            click.echo(key if key.isprintable() else "")
-            if key in ("q", "\x03", "\x04"):
+            key = self._key()
+            if key in ("", "q", "\x04"):
                 return False
             if key in KEYS:
                 return self._tell(query, KEYS[key])
@@ -157,6 +163,17 @@ class Conversation:
                 click.echo(textwrap.fill(query.why, _width()))
             elif key not in "zr":
                 click.echo(HELP)
+
+    def _key(self) -> str:
+        """The next key, shown; "" at the end of input and for Ctrl-C."""
+        try:
+            key = self._next_key().lower()
+            while key in ("\n", "\r"):
+                key = self._next_key().lower()
+        except (EOFError, KeyboardInterrupt):
+            key = ""
+        click.echo(key if key.isprintable() else "")
+        return key
 
     def _step_back_or_forth(self, key: str) -> bool:
         try:
@@ -184,7 +201,7 @@ class Conversation:
             i, j = earlier.rows
             click.echo(f"  {place}. {ids[i]} and {ids[j]}: {earlier.answer}")
         click.echo("Number: take that one back · k keep both · any other key: forget this answer ")
-        key = click.getchar()
+        key = self._key()
         if key == "k":
             return self._tell(query, answer, despite_clash=True)
         if key.isdigit() and 1 <= int(key) <= len(error.clash):
@@ -196,12 +213,13 @@ class Conversation:
 def side_by_side(records: Records, i: int, j: int, *, width: int) -> str:
     """Two records in two columns; fields that differ are marked with a star.
 
-    >>> from coterie.cli._records import Records
-    >>> two = Records(["name", "town"], ["1", "2"], [["Ann", "Ulm"], ["Anne", "Ulm"]])
-    >>> print(side_by_side(two, 0, 1, width=40))
-             1               2
-    * name | Ann           | Anne
-      town | Ulm           | Ulm
+        >>> from coterie.cli._keys import key_reader
+    from coterie.cli._records import Records
+        >>> two = Records(["name", "town"], ["1", "2"], [["Ann", "Ulm"], ["Anne", "Ulm"]])
+        >>> print(side_by_side(two, 0, 1, width=40))
+                 1               2
+        * name | Ann           | Anne
+          town | Ulm           | Ulm
     """
     name_width = min(max([len(field) for field in records.fields], default=0), width // 4)
     column = max((width - name_width - 7) // 2 - 1, 8)
