@@ -40,7 +40,7 @@ _HOMES = {
     "save": "coterie.persistence",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
