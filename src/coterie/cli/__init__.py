@@ -1,1 +1,3 @@
-"""The command line."""
+"""The command line: `coterie`, whose commands wrap the library one to one (see `cli/main.py`)."""
+
+__all__: list[str] = []
