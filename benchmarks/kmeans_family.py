@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import resource
 import time
+import tracemalloc
 from collections.abc import Callable
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -149,9 +149,10 @@ def memory() -> None:
     PCKMeans(20, init=X[:20], max_iter=2, random_state=0).fit(
         X[:5000], constraints=known.subset(np.arange(5000))
     )
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
     PCKMeans(20, init=X[:20], max_iter=5, random_state=0).fit(X, constraints=known)
-    extra = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    extra = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
     size = X.nbytes / 2**20
     print(f"memory beyond X: {extra:.0f} MB (bar 0.5 x {size:.0f} + 200 = {0.5 * size + 200:.0f})")
 

@@ -14,6 +14,7 @@ from coterie.inference import (
     NoFeasibleLabels,
     PairwiseModel,
     better_by_component,
+    cheapest_labels,
     components,
     crowd_of,
     icm,
@@ -81,9 +82,9 @@ class CoreGraph:
         self._crowd = crowd_of(graph)
 
     @property
-    def is_crowded(self) -> bool:
-        """Whether a search from scratch may find what a search from earlier labels does not."""
-        return self._crowd is not None
+    def crowd_size(self) -> int:
+        """Nodes for which a fresh search may find what a search from earlier labels does not."""
+        return 0 if self._crowd is None else self._crowd.nodes.size
 
     def pair_costs(self, cost: Array) -> PairCosts:
         """Costs (m,) or (m, K) of the user's pairs, laid out for the engines."""
@@ -131,11 +132,11 @@ class CoreGraph:
         saved, proven = 0.0, False
         try:
             if nodes is None:
-                start = icm(model, plan=plan, random_state=seed, time_limit=self.time_limit)
-                labels = start.labels
+                start, limit = cheapest_labels(model), self.time_limit
+                labels = icm(model, start, plan=plan, random_state=seed, time_limit=limit).labels
             else:
                 labels = polish(model, plan, nodes, lead, seed)
-            if refresh and self._crowd is not None:
+            if (refresh or nodes is None) and self._crowd is not None:
                 labels, saved = restart_crowd(model, self._crowd, labels, seed)
             if self.engine != "icm":
                 labels, proven = self._ask_engine(model, plan, labels, seed)

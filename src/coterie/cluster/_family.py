@@ -161,14 +161,12 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         return starts[0] if len(starts) == 1 else self._most_promising(problem, starts, seed)
 
     def _most_promising(self, problem: Problem, starts: list[Start], seed: int) -> Start:
-        """The start whose second assignment, under the centroids of its first, costs least."""
+        """The start under whose centres the rows and pairs cost least."""
         w = self._weight(problem, starts[0])
         geometry = problem.geometry(starts[0].A, w)
 
         def objective(start: Start) -> float:
-            first = problem.assign(start.centers, geometry, None, seed)
-            centers = problem.centers_of(first, start.centers, geometry)
-            return problem.assign(centers, geometry, first.nodes, seed).objective
+            return problem.assign(start.centers, geometry, None, seed).objective
 
         return min(starts, key=objective)
 

@@ -20,7 +20,7 @@ from coterie.cluster._core_graph import CoreCosts, CoreGraph, PairCosts
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
-from coterie.data._kernels import label_dense, nearest
+from coterie.data._kernels import nearest
 from coterie.distortions import Distortion, SquaredEuclidean
 from coterie.distortions.learning import rayleigh
 from coterie.exceptions import InvalidData
@@ -28,7 +28,7 @@ from coterie.inference import pair_energy
 
 Array = NDArray[Any]
 
-_SAMPLE = 20_000
+_SAMPLE = 5000
 
 
 class Settings(NamedTuple):
@@ -99,7 +99,7 @@ class Problem:
             settings.time_limit,
         )
         self.core = self.graph.core
-        self.can_refresh = self.graph.is_crowded
+        self.can_refresh = self.graph.crowd_size > 0
         # Filled anew by every pass: fresh memory each time would cost a tenth of the pass.
         size = self.core.rows.size
         self._costs = CoreCosts(np.empty((size, settings.n_clusters)), np.empty(size))
@@ -202,20 +202,20 @@ class Problem:
             labels[self.core.rows] = self.core.expand(nodes)
         terms = distortion.center_terms(centers, geometry.A)
         offset = terms.offset - geometry.log_det.astype(terms.offset.dtype)
-        terms = terms._replace(offset=offset)
+        # In this order slope.T, which every product takes, is contiguous.
+        terms = terms._replace(offset=offset, slope=np.asfortranarray(terms.slope))
 
-        # Dense rows under one fixed metric need no Python between the product and the sums.
-        slope = np.ascontiguousarray(terms.slope.T)
-        fused = not rows.is_sparse and terms.square is None and s.form is None
+        # Under one fixed metric nothing needs Python between the product and the sums.
+        fused = terms.square is None and s.form is None
+        no_offset = np.zeros_like(terms.offset)  # for `cross`, which has added it
 
         def work(start: int, stop: int) -> tuple[float, Statistics]:
             part = self.no_statistics()
             if fused:
                 block = slice(start, stop)
-                total = label_dense(
-                    rows.X[block],
-                    rows.shift if rows.shift is not None else NONE.astype(rows.dtype),
-                    slope,
+                total = rows.label(
+                    block,
+                    terms.slope.T,
                     terms.offset,
                     geometry.row_scale[block],
                     geometry.row_term[block],
@@ -236,6 +236,7 @@ class Problem:
                 here, weights = labels[lo:hi], self.weights[lo:hi]
                 total += nearest(
                     distances,
+                    no_offset,
                     geometry.row_term[lo:hi],
                     weights,
                     s.factor,

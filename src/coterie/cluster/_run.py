@@ -16,6 +16,7 @@ Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
+_SMALL_CROWD = 5000  # nodes that are searched afresh in every iteration, whatever it saves
 
 
 class Progress(NamedTuple):
@@ -74,7 +75,8 @@ def run(
         seed_now = int(rng.integers(2**31))
         now = problem.assign(centers, geometry, nodes, seed_now, refresh)
         if refresh:
-            wait = 1 if now.saved > _WORTHWHILE else 2 * wait
+            small = problem.graph.crowd_size <= _SMALL_CROWD
+            wait = 1 if small or now.saved > _WORTHWHILE else 2 * wait
             next_refresh = iteration + wait
         history.append(now.objective)
         logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)

@@ -8,42 +8,48 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def nearest(distances, row_term, weights, factor, slot, keep, labels, unary, lead):
+def nearest(distances, offset, row_term, weights, factor, slot, keep, labels, unary, lead):
     """Label each row with its nearest centre; copy the costs of constrained rows.
 
-    Returns the summed cost of all rows under `labels`; a row's cost is factor * weight *
-    distortion.
+    Distances are distances_ik + offset_k + row_term_i. Returns the summed cost of all rows under
+    `labels`; a row's cost is factor * weight * distance.
     """
-    # IN: distances (b, K) without the row term; row_term (b,); weights (b,) or (0,) for ones;
-    #     slot (b,) position of the row in `unary`, -1 for a free row, or (0,) for all free;
-    #     keep: constrained rows keep the label they have
+    # IN: distances (b, K); offset (K,); row_term (b,); weights (b,) or (0,) for ones; slot (b,)
+    #     position of the row in `unary`, -1 for a free row, or (0,) for all free; keep:
+    #     constrained rows keep the label they have
     # OUT: labels (b,); unary (r, K) costs and lead (r,), what the best other label costs above
     #      the one in `labels`, for constrained rows
-    b, n_clusters = distances.shape
+    n_clusters = distances.shape[1]
     total = 0.0
-    for i in range(b):
-        constrained = slot.size > 0 and slot[i] >= 0
-        if not (constrained and keep):
+    for i in range(distances.shape[0]):
+        w = factor if weights.size == 0 else factor * weights[i]
+        free = slot.size == 0 or slot[i] < 0
+        if free or not keep:
             best = 0
-            low = distances[i, 0]
+            low = distances[i, 0] + offset[0]
             for k in range(1, n_clusters):
-                if distances[i, k] < low:
-                    low = distances[i, k]
+                here = distances[i, k] + offset[k]
+                if here < low:
+                    low = here
                     best = k
             labels[i] = best
+            if free:
+                # A zero weight silences the row even where the distance is infinite.
+                if w > 0.0:
+                    total += w * (np.float64(low) + row_term[i])
+                continue
+        at = slot[i]
         y = labels[i]
-        w = factor if weights.size == 0 else factor * weights[i]
-        # A zero weight silences the row even where the distance is infinite.
-        cost = w * (np.float64(distances[i, y]) + row_term[i]) if w > 0.0 else 0.0
-        total += cost
-        if constrained:
-            other = np.inf
-            for k in range(n_clusters):
-                value = w * (np.float64(distances[i, k]) + row_term[i]) if w > 0.0 else 0.0
-                unary[slot[i], k] = value
-                if k != y and value < other:
-                    other = value
-            lead[slot[i]] = other - cost
+        other = np.inf
+        for k in range(n_clusters):
+            cost = 0.0
+            if w > 0.0:
+                cost = w * (np.float64(distances[i, k] + offset[k]) + row_term[i])
+            unary[at, k] = cost
+            if k != y and cost < other:
+                other = cost
+        lead[at] = other - unary[at, y]
+        total += unary[at, y]
     return total
 
 
@@ -106,14 +112,13 @@ def label_dense(
                 for m in range(d):
                     chunk[i, m] = rows[lo + i, m] - shift[m]
         np.dot(chunk, slope, distances)
-        for i in range(hi - lo):
-            if scale.size:
+        if scale.size:
+            for i in range(hi - lo):
                 for k in range(n_clusters):
                     distances[i, k] *= scale[lo + i]
-            for k in range(n_clusters):
-                distances[i, k] += offset[k]
         total += nearest(
             distances,
+            offset,
             row_term[lo:hi],
             weights[lo:hi],
             factor,
@@ -142,3 +147,68 @@ def add_sparse(data, indices, indptr, labels, weights, scale, sums, counts):
             w *= scale[i]
         for p in range(indptr[i], indptr[i + 1]):
             sums[k, indices[p]] += w * data[p]
+
+
+@njit(cache=True, nogil=True)
+def label_sparse(
+    data,
+    indices,
+    indptr,
+    slope,
+    offset,
+    scale,
+    row_term,
+    weights,
+    factor,
+    slot,
+    keep,
+    labels,
+    unary,
+    lead,
+    sums,
+    counts,
+):
+    """`label_dense` for a block of CSR rows; `indptr` (b + 1,) points into whole `data`."""
+    # IN: CSR arrays; the rest as in `label_dense`
+    # OUT: labels, unary, lead, sums, counts
+    b = indptr.shape[0] - 1
+    n_clusters = slope.shape[1]
+    step = 256
+    buffer = np.empty((step, n_clusters), dtype=slope.dtype)
+    total = 0.0
+    for lo in range(0, b, step):
+        hi = min(lo + step, b)
+        distances = buffer[: hi - lo]
+        distances[:] = 0.0
+        for i in range(hi - lo):
+            for p in range(indptr[lo + i], indptr[lo + i + 1]):
+                x = data[p]
+                m = indices[p]
+                for k in range(n_clusters):
+                    distances[i, k] += x * slope[m, k]
+            if scale.size:
+                for k in range(n_clusters):
+                    distances[i, k] *= scale[lo + i]
+        total += nearest(
+            distances,
+            offset,
+            row_term[lo:hi],
+            weights[lo:hi],
+            factor,
+            slot[lo:hi],
+            keep,
+            labels[lo:hi],
+            unary,
+            lead,
+        )
+        add_sparse(
+            data,
+            indices,
+            indptr[lo : hi + 1],
+            labels[lo:hi],
+            weights[lo:hi],
+            scale[lo:hi],
+            sums,
+            counts,
+        )
+    return total

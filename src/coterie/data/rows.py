@@ -104,6 +104,17 @@ class Rows:
         picked = self.X[rows]
         return picked if self.shift is None else np.subtract(picked, self.shift, out=picked)
 
+    def label(self, block: slice, *arrays: Any) -> float:
+        """Label a block of rows with their nearest centres and sum them up, in one compiled pass.
+
+        `arrays` are those of the kernels `label_dense` and `label_sparse` after the rows.
+        """
+        if self.is_sparse:
+            indptr = self.X.indptr[block.start : block.stop + 1]
+            return float(_kernels.label_sparse(self.X.data, self.X.indices, indptr, *arrays))
+        shift = np.empty(0, self.dtype) if self.shift is None else self.shift
+        return float(_kernels.label_dense(self.X[block], shift, *arrays))
+
     def map_reduce(
         self,
         work: Callable[[int, int], Stats],

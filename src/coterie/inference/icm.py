@@ -22,7 +22,7 @@ from coterie.inference.model import (
     components,
 )
 
-__all__ = ["IcmPlan", "icm", "icm_plan", "polish"]
+__all__ = ["IcmPlan", "cheapest_labels", "icm", "icm_plan", "polish"]
 
 _NO_LEAD = np.empty(0)
 
@@ -131,14 +131,19 @@ def icm(
     limits = (max_sweeps, max_chain, time_limit)
     if start is not None:
         return _search_from(model, plan, start, seed, *limits)
-    cheapest = np.empty(model.n_nodes, dtype=np.int64)
-    _kernels.cheapest_labels(model.unary, cheapest)
-    found = _search_from(model, plan, cheapest, seed, *limits)
+    found = _search_from(model, plan, cheapest_labels(model), seed, *limits)
     together = component_start(model, plan, int(seed), time_limit)
     if together is None:
         return found
     other = _search_from(model, plan, together, seed, *limits)
     return min((found, other), key=lambda result: result.energy)
+
+
+def cheapest_labels(model: PairwiseModel) -> IntArray:
+    """Label (s,) of least unary cost of each node."""
+    labels = np.empty(model.n_nodes, dtype=np.int64)
+    _kernels.cheapest_labels(model.unary, labels)
+    return labels
 
 
 def component_start(

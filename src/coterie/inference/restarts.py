@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coterie.exceptions import UndecidedFeasibility
 from coterie.inference import _kernels
 from coterie.inference._random import RandomState
 from coterie.inference.icm import icm
 from coterie.inference.model import (
     IntArray,
+    NoFeasibleLabels,
     PairwiseModel,
     components,
     subgraph,
@@ -69,7 +71,10 @@ def restart_crowd(
         np.ascontiguousarray(model.same[crowd.entries]),
         np.ascontiguousarray(model.differ[crowd.entries]),
     )
-    fresh = icm(part, random_state=random_state).labels
+    try:
+        fresh = icm(part, random_state=random_state).labels
+    except (NoFeasibleLabels, UndecidedFeasibility):
+        return labels, 0.0  # where hard pairs hardly leave a way, what is there is kept
     before = labels[crowd.nodes]
     merged = better_by_component(part, crowd.component, before, fresh)
     labels = labels.copy()
