@@ -212,3 +212,24 @@ def add_rows(values, target, out):  # IN; OUT out (t, c) +=
     for r in range(values.shape[0]):
         for c in range(values.shape[1]):
             out[target[r], c] += values[r, c]
+
+
+@njit(cache=True, nogil=True)
+def link_flags(same, differ, linked):  # IN; OUT linked (2E,)
+    """Which entries have any must-link cost; whether any cost is infinite; whether any entry's
+    must-link costs all are.
+    """
+    hard = False
+    welded = False
+    for e in range(differ.shape[0]):
+        linked[e] = False
+        every = True
+        for k in range(differ.shape[1]):
+            linked[e] |= differ[e, k] > 0.0
+            infinite = differ[e, k] == np.inf
+            hard |= infinite
+            every &= infinite
+        welded |= every
+        for k in range(same.shape[1]):
+            hard |= same[e, k] == np.inf
+    return hard, welded

@@ -51,20 +51,21 @@ class IcmPlan(NamedTuple):
 
 def icm_plan(model: PairwiseModel) -> IcmPlan:
     """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
-    _, component = components(model, np.any(model.differ > 0, axis=1))
+    linked = np.empty(model.indices.size, dtype=np.bool_)
+    hard, welded = _kernels.link_flags(model.same, model.differ, linked)
+    _, component = components(model, linked)
     sizes = np.bincount(component, minlength=1)
     several = sizes > 1
     number = np.where(several, np.cumsum(several) - 1, -1)
     component = number[component] if component.size else component
     members = np.argsort(component, kind="stable")
     members = members[np.count_nonzero(component < 0) :]
-    hard_differ = np.isinf(model.differ)
     return IcmPlan(
         np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
         members.astype(np.int64),
         component.astype(np.int64),
-        bool(hard_differ.any() or np.isinf(model.same).any()),
-        bool(hard_differ.all(axis=1).any()),
+        hard,
+        welded,
     )
 
 
