@@ -161,14 +161,12 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         return starts[0] if len(starts) == 1 else self._most_promising(problem, starts, seed)
 
     def _most_promising(self, problem: Problem, starts: list[Start], seed: int) -> Start:
-        """The start under whose centres the rows and pairs cost least."""
+        """The start under whose centres the rows and pairs cost least, with the labels found."""
         w = self._weight(problem, starts[0])
         geometry = problem.geometry(starts[0].A, w)
-
-        def objective(start: Start) -> float:
-            return problem.assign(start.centers, geometry, None, seed).objective
-
-        return min(starts, key=objective)
+        tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
+        best = int(np.argmin([assignment.objective for assignment in tried]))
+        return starts[best]._replace(nodes=tried[best].nodes if problem.core.n_nodes else None)
 
     def _start_from(self, problem: Problem, model: Any, A: Array | None) -> Start:
         """Where `model` ended, so that a refit after new answers keeps its cluster numbers."""

@@ -100,6 +100,7 @@ class Problem:
         )
         self.core = self.graph.core
         self.can_refresh = self.graph.crowd_size > 0
+        self._last: tuple[float, Geometry] | None = None
         # Filled anew by every pass: fresh memory each time would cost a tenth of the pass.
         size = self.core.rows.size
         self._costs = CoreCosts(np.empty((size, settings.n_clusters)), np.empty(size))
@@ -127,7 +128,12 @@ class Problem:
         return np.tile(matrix, (s.n_clusters if s.per_cluster else 1, 1, 1))
 
     def geometry(self, A: Array | None, w: float) -> Geometry:
-        """What depends on A alone; `w` is the weight of a plain pair."""
+        """What depends on A alone; `w` is the weight of a plain pair. The last one is kept."""
+        if self._last is None or self._last[0] != w or self._last[1].A is not A:
+            self._last = (w, self._measure(A, w))
+        return self._last[1]
+
+    def _measure(self, A: Array | None, w: float) -> Geometry:
         row_term = self.rows.row_values(lambda chunk: self.distortion.row_term(chunk, A))
         if not np.isfinite(row_term).all():
             bad = int(np.flatnonzero(~np.isfinite(row_term))[0])

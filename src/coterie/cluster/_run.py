@@ -16,7 +16,7 @@ Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
-_SMALL_CROWD = 5000  # nodes that are searched afresh in every iteration, whatever it saves
+_SMALL_CROWD = 5000  # nodes that are searched afresh in every iteration
 
 
 class Progress(NamedTuple):
@@ -69,15 +69,9 @@ def run(
     nodes, previous = start.nodes, None
     history: list[float] = []
     converged = stopped = False
-    wait, next_refresh = 1, 2  # a fresh search of the core every iteration while it helps
+    refresh = False
     for iteration in range(1, max_iter + 1):
-        refresh = problem.can_refresh and iteration >= next_refresh
-        seed_now = int(rng.integers(2**31))
-        now = problem.assign(centers, geometry, nodes, seed_now, refresh)
-        if refresh:
-            small = problem.graph.crowd_size <= _SMALL_CROWD
-            wait = 1 if small or now.saved > _WORTHWHILE else 2 * wait
-            next_refresh = iteration + wait
+        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh)
         history.append(now.objective)
         logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
         report = Progress(init, iteration, max_iter, now.objective)
@@ -90,8 +84,10 @@ def run(
         converged = settled and (refresh or not problem.can_refresh)
         if converged or stopped or iteration == max_iter:
             break
-        if settled:
-            next_refresh = iteration + 1  # nothing is final before a fresh search agrees
+        # Nothing is final before a fresh search of the core agrees; till then it is made where it
+        # costs little or has just paid.
+        cheap = problem.graph.crowd_size <= _SMALL_CROWD
+        refresh = problem.can_refresh and (settled or cheap or now.saved > _WORTHWHILE)
         centers = problem.centers_of(now, centers, geometry)
         if learning:
             A = improve_metric(problem, now, centers, geometry, w)
