@@ -122,12 +122,23 @@ class Conversation:
         click.echo(HELP)
         if self.session.history:
             click.echo(f"Going on after {len(self.session.history)} answers.")
+        try:
+            finished = self._ask_all()
+        except KeyboardInterrupt:  # may come at any moment, not only while a key is awaited
+            click.echo()
+            finished = False
+        if finished:
+            click.echo(f"Done: {self.session.done}.")
+        else:
+            click.echo("Stopped; all answers are saved. Run the same command to go on.")
+
+    def _ask_all(self) -> bool:
+        """Ask until there is nothing more to ask; False if the person stops before."""
         while (query := self.session.ask()) is not None:
             self._show(query)
             if not self._take(query):
-                click.echo("Stopped; all answers are saved. Run the same command to go on.")
-                return
-        click.echo(f"Done: {self.session.done}.")
+                return False
+        return True
 
     # -- showing ---------------------------------------------------------------------------
     def _show(self, query: Query) -> None:
@@ -165,12 +176,12 @@ class Conversation:
                 click.echo(HELP)
 
     def _key(self) -> str:
-        """The next key, shown; "" at the end of input and for Ctrl-C."""
+        """The next key, shown; "" at the end of input."""
         try:
             key = self._next_key().lower()
             while key in ("\n", "\r"):
                 key = self._next_key().lower()
-        except (EOFError, KeyboardInterrupt):
+        except EOFError:
             key = ""
         click.echo(key if key.isprintable() else "")
         return key
@@ -213,13 +224,12 @@ class Conversation:
 def side_by_side(records: Records, i: int, j: int, *, width: int) -> str:
     """Two records in two columns; fields that differ are marked with a star.
 
-        >>> from coterie.cli._keys import key_reader
-    from coterie.cli._records import Records
-        >>> two = Records(["name", "town"], ["1", "2"], [["Ann", "Ulm"], ["Anne", "Ulm"]])
-        >>> print(side_by_side(two, 0, 1, width=40))
-                 1               2
-        * name | Ann           | Anne
-          town | Ulm           | Ulm
+    >>> from coterie.cli._records import Records
+    >>> two = Records(["name", "town"], ["1", "2"], [["Ann", "Ulm"], ["Anne", "Ulm"]])
+    >>> print(side_by_side(two, 0, 1, width=40))
+             1               2
+    * name | Ann           | Anne
+      town | Ulm           | Ulm
     """
     name_width = min(max([len(field) for field in records.fields], default=0), width // 4)
     column = max((width - name_width - 7) // 2 - 1, 8)
