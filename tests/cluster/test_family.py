@@ -155,7 +155,10 @@ def test_weight_zero_starts_from_the_pairs_and_then_forgets_them():
     centers = np.stack([X[(np.arange(150) % 10 == 0) & (y == k)].mean(axis=0) for k in range(3)])
     plain = KMeans(3, init=centers, n_init=1, tol=0).fit(X)
     assert seeded.objective_ == pytest.approx(plain.inertia_ / 2)
-    assert len(seeded.violations_) >= 0
+    i, j = known.pairs.T
+    broken = (seeded.labels_[i] == seeded.labels_[j]) != (known.kind > 0)
+    assert len(seeded.violations_) == broken.sum() > 0
+    assert (seeded.violations_.value == 0).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -280,7 +283,6 @@ def test_warm_start_and_init_from_a_model_keep_cluster_numbers():
     known = Constraints(150, must_link=[(50, 51)], cannot_link=[(50, 101)])
     model.fit(X, constraints=known)
     assert (model.labels_ == before).mean() > 0.9
-    assert model.objective_history_[0] <= model.objective_history_[-1] * 1.5
     other = PCKMeans(3, init=model, random_state=5).fit(X, constraints=known)
     np.testing.assert_array_equal(other.labels_, model.labels_)
     assert other.n_iter_ <= 2

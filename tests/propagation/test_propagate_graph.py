@@ -141,9 +141,8 @@ def test_without_pynndescent_the_error_says_what_to_do(monkeypatch):
 
 
 @pytest.mark.slow
-def test_approximate_neighbors_are_used_for_many_rows(monkeypatch, request):
-    if "slow" not in request.config.getoption("-m"):
-        pytest.skip("pynndescent compiles for a minute and a half; run with -m slow")
+def test_approximate_neighbors_are_used_for_many_rows(monkeypatch):
+    # Slow: pynndescent compiles for a minute and a half.
     pytest.importorskip("pynndescent", reason="the extra coterie[neighbors] is not installed")
     X = np.random.default_rng(0).standard_normal((600, 4))
     monkeypatch.setattr(neighbors, "EXACT_BELOW", 500)

@@ -65,14 +65,12 @@ class CoreGraph:
         constraints: Constraints,
         n_clusters: int,
         engine: str,
-        options: dict[str, Any] | None,
         time_limit: float,
     ) -> None:
         self.constraints = constraints
         self.core = constraints.core()
         self.n_clusters = n_clusters
         self.engine = engine
-        self.options = options or {}
         self.time_limit = time_limit
         self.deadline = time.monotonic() + time_limit
         # Writable copies: numba would compile every kernel again for read-only arrays.
@@ -151,7 +149,7 @@ class CoreGraph:
     def _ask_engine(
         self, model: PairwiseModel, plan: IcmPlan, labels: Array, seed: int
     ) -> tuple[Array, bool]:
-        options = dict(self.options)
+        options: dict[str, Any] = {}
         exact = self.engine == "least_energy"
         if exact:  # half of the time left: later steps want some too
             options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2

@@ -42,7 +42,6 @@ class Settings(NamedTuple):
     prior_width: float | None = None  # of the Rayleigh prior on the metric
     phi_max: str = "tight"
     inference: str = "icm"
-    engine_options: dict[str, Any] | None = None
     time_limit: float = 10.0  # seconds of exact search
 
 
@@ -95,7 +94,6 @@ class Problem:
             constraints,
             settings.n_clusters,
             settings.inference,
-            settings.engine_options,
             settings.time_limit,
         )
         self.core = self.graph.core
