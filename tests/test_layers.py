@@ -15,6 +15,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "coterie"
 # Each part may import those above it and nothing below (docs/architecture.md).
 LAYERS = [
     "exceptions",
+    "progress",
     "constraints",
     "validation",
     "data",

@@ -19,6 +19,7 @@ from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Ridge
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, PairwiseModel, icm, icm_plan
+from coterie.progress import keep_going
 
 Array = NDArray[Any]
 
@@ -68,7 +69,7 @@ def finish(
     free = np.ones(labels.size, dtype=bool)
     free[core.rows] = False
     best: Finished | None = None
-    for _ in range(max_rounds):
+    for number in range(1, max_rounds + 1):
         field_weights = ridge.solve(np.eye(n_clusters)[labels])
         values = ridge.field.evaluate(field_weights)
         costs = data_costs(values, ridge.weights, sharpness)
@@ -85,7 +86,7 @@ def finish(
         history = [objective] if best is None else [*best.history, objective]
         settled = best is not None and np.array_equal(labels, best.labels)
         best = Finished(labels, field_weights, history)
-        if settled:
+        if settled or not keep_going(number, max_rounds, objective):
             break
     assert best is not None
     return best

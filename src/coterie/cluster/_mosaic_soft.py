@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coterie.cluster import _mosaic_kernels as kernels
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Ridge
+from coterie.progress import keep_going
 
 Array = NDArray[Any]
 
@@ -109,9 +110,12 @@ class SoftStage:
         best = state
         while state.rounds < rounds and (state.change > tol or state.rounds <= _TRUST_ROUNDS):
             state = self.round(state)
+            going = keep_going(state.rounds, rounds, state.score)
             if state.score >= best.score:
                 best = state
             elif state.rounds - best.rounds >= _PATIENCE:
+                break
+            if not going:
                 break
         return best
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie.cluster._rdp_pass import State, run_round
 from coterie.cluster._rdp_problem import Problem, Xi
+from coterie.progress import keep_going
 
 __all__ = ["Schedule", "Solution", "solve", "start_from_labels"]
 
@@ -84,5 +85,7 @@ def solve(
         rest = rest + 1 if np.array_equal(before, state.labels) else 0
         if rest and (rest >= schedule.patience or schedule.at_rest(t)):
             converged = True
+            break
+        if not keep_going(t + 1, schedule.max_iter, objective):
             break
     return Solution(state, xi, np.array(history), np.array(growth), converged)

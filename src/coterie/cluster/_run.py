@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from coterie.cluster._metric_step import improve_metric
 from coterie.cluster._problem import Assignment, Geometry, Problem
+from coterie.progress import keep_going
 
 Array = NDArray[Any]
 logger = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ def run(
         logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
         report = Progress(init, iteration, max_iter, now.objective)
         stopped = bool(callback(report)) if callback else False
+        stopped |= not keep_going(iteration, max_iter, now.objective)
         settled = False
         if previous is not None:
             fixed = not learning and np.array_equal(now.labels, previous.labels)

@@ -15,6 +15,7 @@ from coterie.mixture._ppc_expectation import Expectation, expect
 from coterie.mixture._ppc_gaussians import Mixture, make_mixture, maximize
 from coterie.mixture._ppc_prior import Prior
 from coterie.mixture._ppc_weights import ByGradient, ByGrid, WeightsUpdate, at
+from coterie.progress import keep_going
 
 __all__ = ["Problem", "Run", "make_problem", "run"]
 
@@ -79,12 +80,14 @@ def run(problem: Problem, mixture: Mixture, max_iter: int, tol: float) -> Run:
     bounds: list[float] = []
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
-        for _ in range(max_iter):
+        for iteration in range(1, max_iter + 1):
             found = expectation(problem, mixture)
             bounds.append((found.log_likelihood - log_omega) / problem.rows.n)
             mixture, log_omega = maximization(problem, mixture, found)
             if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
                 return Run(mixture, bounds, True, problem.core.last)
+            if not keep_going(iteration, max_iter, bounds[-1]):
+                break
     return Run(mixture, bounds, False, problem.core.last)
 
 

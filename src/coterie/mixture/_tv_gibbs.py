@@ -17,6 +17,7 @@ from coterie.mixture import _tv_gibbs_kernels as kernels
 from coterie.mixture._tv_families import Gaussian, Multinomial
 from coterie.mixture._tv_pairs import Belief
 from coterie.mixture._tv_variational import Alpha, Data, Priors
+from coterie.progress import keep_going
 
 __all__ = ["Chain", "Nodes", "Posterior", "log_joint", "run_gibbs"]
 
@@ -185,7 +186,9 @@ def run_chain(
             trace[name][t] = value
         if t >= burn_in and (t - burn_in) % thin == 0:
             kept.append(rows.astype(np.int32))
-    return Chain(trace, np.array(kept))
+        if not keep_going(t + 1, n_sweeps, joint) and kept:
+            break
+    return Chain({name: values[: t + 1] for name, values in trace.items()}, np.array(kept))
 
 
 def draw_beliefs(
@@ -232,7 +235,10 @@ def run_gibbs(
     agreement = np.zeros(len(pairs))
     for sample in kept:
         agreement += sample[pairs[:, 0]] == sample[pairs[:, 1]]
-    trace = {name: np.stack([chain.trace[name] for chain in chains]) for name in chains[0].trace}
+    length = min(len(chain.trace["p"]) for chain in chains)  # one may have been ended early
+    trace = {
+        name: np.stack([chain.trace[name][:length] for chain in chains]) for name in chains[0].trace
+    }
     return Posterior(representative(kept), agreement / len(kept), trace, kept)
 
 

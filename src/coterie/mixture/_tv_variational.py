@@ -22,6 +22,7 @@ from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
 from coterie.mixture import _tv_kernels as kernels
 from coterie.mixture._tv_families import Family
 from coterie.mixture._tv_pairs import Belief, Beta, PairEvidence
+from coterie.progress import keep_going
 
 __all__ = ["Alpha", "Data", "Priors", "Variational", "responsibilities", "run_variational"]
 
@@ -153,7 +154,7 @@ def _ascend(
     sticks = Sticks.update(statistics[:, 0], alpha)
     bounds: list[float] = []
     converged = False
-    for _ in range(max_iter):
+    for iteration in range(1, max_iter + 1):
         statistics, entropy = _expectation(
             data, statistics, sticks, Belief.of(p, q), node_resp, rng
         )
@@ -171,6 +172,8 @@ def _ascend(
         )
         if len(bounds) > 1 and bounds[-1] - bounds[-2] < tol * data.rows.n:
             converged = True
+            break
+        if not keep_going(iteration, max_iter, bounds[-1]):
             break
     return Variational(
         statistics, sticks, alpha, p, q, node_resp, agreement, np.array(bounds), converged

@@ -295,7 +295,7 @@ class TVClust(ConstrainedClusterer):
         )
         statistics = label_statistics(data, found.labels)
         after = {name: float(values[:, burn_in:].mean()) for name, values in found.trace.items()}
-        fitted = {"trace_": found.trace, "n_iter_": n_sweeps, "converged_": True}
+        fitted = {"trace_": found.trace, "n_iter_": found.trace["p"].shape[1], "converged_": True}
         return _Result(
             found.labels,
             statistics,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation._shape import cluster_shape
 from coterie.propagation.gaussian import SCALES, propagate_gaussian
@@ -152,6 +153,8 @@ class GPKMeans(PropagatingClusterer):
             converged = labels in seen or _settled(objectives, self.tol)
             seen.add(labels)
             logger.debug("round %d: %r", len(objectives) - 1, given)
+            if not keep_going(len(objectives) - 1, self.n_rounds, objectives[-1]):
+                break
         self._publish(model, known, given)
         self.objective_history_ = np.array(objectives)
         self.objective_ = objectives[-1]

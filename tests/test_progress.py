@@ -1,0 +1,110 @@
+"""Watchers see every iteration and can end a fit early; Ctrl-C ends it with the best so far."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from coterie import (
+    PPC,
+    Constraints,
+    DPMeans,
+    GPKMeans,
+    Mosaic,
+    MPCKMeans,
+    PCKMeans,
+    RDPMeans,
+    TVClust,
+)
+from coterie.progress import interruptible, keep_going, watching
+
+FITS = [
+    PCKMeans(4, random_state=0),
+    MPCKMeans(4, random_state=0),
+    Mosaic(4, random_state=0),
+    PPC(4, random_state=0, tol=0.0),
+    TVClust(random_state=0, tol=0.0, truncation=6),
+    TVClust("gibbs", random_state=0, n_sweeps=30, burn_in=10, truncation=6),
+    DPMeans(n_clusters_hint=4, random_state=0),
+    RDPMeans(n_clusters_hint=4, random_state=0),
+    GPKMeans(MPCKMeans(4, random_state=0)),
+]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) + 2 * rng.integers(0, 3, size=(120, 1))
+    pairs = rng.permutation(120)[:40].reshape(-1, 2)
+    return X, Constraints(120, must_link=pairs[:10], cannot_link=pairs[10:])
+
+
+def fit(estimator, problem):
+    X, pairs = problem
+    if isinstance(estimator, DPMeans):
+        return estimator.fit(X)
+    return estimator.fit(X, constraints=pairs)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", FITS, ids=lambda e: type(e).__name__)
+def test_every_loop_reports_and_can_be_ended(estimator, problem):
+    seen = []
+    with watching(seen.append):
+        whole = fit(estimator, problem).labels_.copy()
+    assert seen
+    assert all(1 <= step.step <= step.total for step in seen)
+    assert all(np.isfinite(step.objective) for step in seen)
+
+    short = []
+    with watching(lambda step: short.append(step) or True):
+        model = fit(estimator, problem)
+    assert len(short) < len(seen)
+    assert model.labels_.shape == whole.shape
+    assert np.array_equal(fit(estimator, problem).labels_, whole)  # watching left nothing behind
+
+
+def test_every_watcher_is_told_and_any_may_end():
+    told = []
+    with watching(lambda step: True), watching(told.append):
+        assert not keep_going(1, 10, 0.5)
+    assert told == [(1, 10, 0.5)]
+    assert keep_going(2, 10, 0.5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ctrl_c_keeps_the_best_so_far(problem):
+    X, pairs = problem
+    presses = []
+    with interruptible(lambda: presses.append(1)) as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+        model = PCKMeans(4, random_state=0, tol=0.0).fit(X, constraints=pairs)
+    assert interruption.pressed
+    assert presses == [1]
+    assert model.n_iter_ == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_twice_stops_at_once():
+    with interruptible():
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_threads_are_left_alone():
+    found = []
+
+    def work():
+        with interruptible() as interruption:
+            found.append(interruption.pressed)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [False]
