@@ -84,11 +84,16 @@ class CoreGraph:
         """Nodes for which a fresh search may find what a search from earlier labels does not."""
         return 0 if self._crowd is None else self._crowd.nodes.size
 
-    def pair_costs(self, cost: Array) -> PairCosts:
-        """Costs (m,) or (m, K) of the user's pairs, laid out for the engines."""
+    def pair_costs(self, cost: Array, plan: IcmPlan | None = None) -> PairCosts:
+        """Costs (m,) or (m, K) of the user's pairs, laid out for the engines.
+
+        `plan` is that of other costs with zeros and infinities in the same places.
+        """
         same, differ = self.core.costs(cost)
-        unary = np.zeros((self.core.n_nodes, self.n_clusters))
-        return PairCosts(cost, same, differ, icm_plan(self._model(unary, same, differ)))
+        if plan is None:
+            unary = np.zeros((self.core.n_nodes, self.n_clusters))
+            plan = icm_plan(self._model(unary, same, differ))
+        return PairCosts(cost, same, differ, plan)
 
     def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
         # The core's arrays are right by construction; checking them costs as much as a sweep.

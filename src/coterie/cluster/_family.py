@@ -17,7 +17,7 @@ from coterie.cluster._problem import Problem, Settings, distances_to
 from coterie.cluster._run import Progress, Result, Start, run
 from coterie.cluster.initialization import complete_groups, initial_centers
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import Rows, one_blas_thread
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
@@ -96,34 +96,36 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         groups: Array | None = None,
     ) -> None:
         """Run every start and publish the best; `groups` (n,) are neighbourhoods known already."""
-        distortion = self._distortion().bind(X)
-        settings = self._settings(k, distortion)
-        problem = self._problem_type(X, constraints, weights, distortion, settings)
-        check_groups(problem)
-        rng = check_random_state(self.random_state)
-        best: Result | None = None
-        w = 0.0
-        for number in range(self._n_starts()):
-            seed = int(rng.randint(2**31 - 1))
-            start = self._start(problem, number, seed, groups)
-            if number == 0:
-                w = self._weight(problem, start)
-            result = run(
-                problem,
-                start,
-                w,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                seed=seed,
-                init=number,
-                callback=self._on_iteration,
-            )
-            if best is None or result.history[-1] < best.history[-1]:
-                best = result
-            if result.stopped:
-                break
-        assert best is not None
-        self._publish(problem, best, w)
+        # Products split by a BLAS round by its number of threads, and small ones only wait.
+        with one_blas_thread():
+            distortion = self._distortion().bind(X)
+            settings = self._settings(k, distortion)
+            problem = self._problem_type(X, constraints, weights, distortion, settings)
+            check_groups(problem)
+            rng = check_random_state(self.random_state)
+            best: Result | None = None
+            w = 0.0
+            for number in range(self._n_starts()):
+                seed = int(rng.randint(2**31 - 1))
+                start = self._start(problem, number, seed, groups)
+                if number == 0:
+                    w = self._weight(problem, start)
+                result = run(
+                    problem,
+                    start,
+                    w,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    seed=seed,
+                    init=number,
+                    callback=self._on_iteration,
+                )
+                if best is None or result.history[-1] < best.history[-1]:
+                    best = result
+                if result.stopped:
+                    break
+            assert best is not None
+            self._publish(problem, best, w)
 
     def _check_common(self) -> None:
         check_count("max_iter", self.max_iter)

@@ -42,14 +42,14 @@ def metric_problem(
 
 
 class BrokenPairs:
-    """Broken soft pairs: rows i and j (p,), weights of must-links and of cannot-links (p, G).
+    """Broken soft pairs: which, rows i and j, all (p,), must-link and cannot-link weights (p, G).
 
     A broken must-link counts half for the metric of each of its two clusters (2.7), a broken
     cannot-link for the metric of the one cluster it lies in; with one metric, G = 1.
     """
 
-    def __init__(self, i: Array, j: Array, must: Array, cannot: Array) -> None:
-        self.i, self.j, self.must, self.cannot = i, j, must, cannot
+    def __init__(self, which: Array, i: Array, j: Array, must: Array, cannot: Array) -> None:
+        self.which, self.i, self.j, self.must, self.cannot = which, i, j, must, cannot
 
 
 def broken_soft_pairs(problem: Problem, labels: Array, w: float) -> BrokenPairs:
@@ -67,7 +67,7 @@ def broken_soft_pairs(problem: Problem, labels: Array, w: float) -> BrokenPairs:
         group = labels[end] if s.per_cluster else np.zeros_like(at)
         must[at, group] += np.where(is_must, weight / 2, 0.0)
         cannot[at, group] += np.where(is_must, 0.0, weight / 2)
-    return BrokenPairs(i, j, must, cannot)
+    return BrokenPairs(broken, i, j, must, cannot)
 
 
 def _linear_problem(
@@ -94,7 +94,7 @@ def _linear_problem(
         within = distortion.within(evidence, counts, centers)
         if not s.per_cluster:
             within = within.sum(axis=0, keepdims=True)
-        scatter = within + distortion.pair_scatter(X, pairs.i, pairs.j, pairs.must - pairs.cannot)
+        scatter = within + _pair_scatter(problem, distortion, pairs)
         mean = (counts @ np.asarray(centers, np.float64) / counts.sum())[None]
         total = distortion.within(
             evidence.sum(axis=0, keepdims=True), counts.sum(keepdims=True), mean
@@ -112,6 +112,14 @@ def _linear_problem(
         mass=mass if gaussian else np.zeros_like(mass),
         prior_width=s.prior_width,
     )
+
+
+def _pair_scatter(problem: Problem, distortion: SeparableBregman, pairs: BrokenPairs) -> Array:
+    """Distances of the broken pairs by column, must-links less cannot-links, (G, d)."""
+    signed = pairs.must - pairs.cannot
+    if problem.pair_columns is None:
+        return distortion.pair_scatter(problem.X, pairs.i, pairs.j, signed)
+    return np.asarray((problem.pair_columns[pairs.which].T @ signed).T)
 
 
 def _cosine_problem(

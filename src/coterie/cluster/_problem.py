@@ -11,9 +11,11 @@ must-links contracted, goes to an inference engine. No step raises J.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.cluster._core_graph import CoreCosts, CoreGraph, PairCosts
@@ -21,7 +23,8 @@ from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.data._kernels import nearest
-from coterie.distortions import Distortion, SquaredEuclidean
+from coterie.distortions import Distortion, SeparableBregman, SquaredEuclidean
+from coterie.distortions.base import gather_pairs
 from coterie.distortions.learning import rayleigh
 from coterie.exceptions import InvalidData
 from coterie.inference import pair_energy
@@ -29,6 +32,7 @@ from coterie.inference import pair_energy
 Array = NDArray[Any]
 
 _SAMPLE = 5000
+_KEPT_BYTES = 1 << 27  # of memory for the pairs' distances by column, which each new metric needs
 
 
 class Settings(NamedTuple):
@@ -144,7 +148,9 @@ class Problem:
         log_det = np.zeros(1)
         if self.settings.form is not None and isinstance(self.distortion, SquaredEuclidean):
             log_det = self.distortion.log_det(A)
-        pairs = self.graph.pair_costs(self.pair_costs(A, w))
+        # Which pairs cost anything, and infinitely much, is the same under every metric.
+        plan = None if self._last is None or self._last[0] != w else self._last[1].pairs.plan
+        pairs = self.graph.pair_costs(self.pair_costs(A, w), plan)
         return Geometry(A, row_term, scale, log_det, pairs)
 
     def pair_costs(self, A: Array | None, w: float) -> Array:
@@ -153,11 +159,38 @@ class Problem:
         weight = w * np.where(c.is_hard, 0.0, self.pair_weight)
         if self.settings.penalty == "constant":
             return np.where(c.is_hard, np.inf, weight)
-        gap = self.distortion.between(self.X, c.pairs[:, 0], c.pairs[:, 1], A)
-        shape = (-1, 1) if gap.ndim == 2 else (-1,)
-        spared = np.maximum(self.bound.value(A) - gap, 0.0)
-        severity = np.where((c.kind > 0).reshape(shape), gap, spared)
-        return np.where(c.is_hard.reshape(shape), np.inf, weight.reshape(shape) * severity)
+        gap = self._pair_distances(A)
+        cannot = c.kind < 0
+        gap[cannot] = np.maximum(self.bound.value(A) - gap[cannot], 0.0)
+        gap *= weight if gap.ndim == 1 else weight[:, None]
+        gap[c.is_hard] = np.inf
+        return gap
+
+    def _pair_distances(self, A: Array | None) -> Array:
+        """Distances of the rows of each pair, (m,) or (m, K); from kept columns if A is learned."""
+        i, j = self.constraints.pairs.T
+        if self.pair_columns is None or A is None:
+            return self.distortion.between(self.X, i, j, A)
+        gap = np.asarray(self.pair_columns @ A.T)
+        return np.maximum(gap, 0.0, out=gap)
+
+    @cached_property
+    def pair_columns(self) -> Any:
+        """Distances of the rows of each pair by column, (m, d), CSR for CSR rows: what they are
+        under any diagonal metric is one product. None where they are of no use or too large.
+        """
+        i, j = self.constraints.pairs.T
+        if self.settings.form != "diagonal" or not isinstance(self.distortion, SeparableBregman):
+            return None
+        parts, kept = [], 0
+        for _, _, xi, xj in gather_pairs(self.X, i, j):
+            parts.append(self.distortion.between_columns(xi, xj))
+            kept += 8 * (parts[-1].nnz if self.rows.is_sparse else parts[-1].size)
+            if kept > _KEPT_BYTES:
+                return None
+        if not parts:
+            return None
+        return sp.vstack(parts, format="csr") if self.rows.is_sparse else np.vstack(parts)
 
     # -- E-step ----------------------------------------------------------------------------
     def assign(
@@ -208,9 +241,16 @@ class Problem:
         offset = terms.offset - geometry.log_det.astype(terms.offset.dtype)
         # In this order slope.T, which every product takes, is contiguous.
         terms = terms._replace(offset=offset, slope=np.asfortranarray(terms.slope))
+        curve = (
+            np.empty((s.n_clusters, 0), terms.slope.dtype)
+            if terms.square is None
+            else np.asfortranarray(terms.square)
+        )
+        no_squares = np.empty((0, rows.d))
 
-        # Under one fixed metric nothing needs Python between the product and the sums.
-        fused = terms.square is None and s.form is None
+        # Where a pass needs no more of the rows than x and x^2, it is one compiled loop.
+        squared = s.form == "diagonal" and isinstance(distortion, SquaredEuclidean)
+        fused = curve.ndim == 2 and (s.form is None or squared)
         no_offset = np.zeros_like(terms.offset)  # for `cross`, which has added it
 
         def work(start: int, stop: int) -> tuple[float, Statistics]:
@@ -220,6 +260,7 @@ class Problem:
                 total = rows.label(
                     block,
                     terms.slope.T,
+                    curve.T,
                     terms.offset,
                     geometry.row_scale[block],
                     geometry.row_term[block],
@@ -231,6 +272,7 @@ class Problem:
                     *costs,
                     part.sums,
                     part.counts,
+                    part.evidence if squared else no_squares,
                 )
                 return total, part
             total = 0.0

@@ -93,7 +93,7 @@ class Core:
         same, differ = np.zeros(shape), np.zeros(shape)
         _kernels.sum_by_edge(self.pair_edge, ~self.must, cost, same)
         _kernels.sum_by_edge(self.pair_edge, self.must, cost, differ)
-        return same[self.edge_of], differ[self.edge_of]
+        return same.take(self.edge_of, axis=0), differ.take(self.edge_of, axis=0)
 
     def unary(self, pair_cost: ArrayLike) -> FloatArray:
         """Cost (s, 1 or K) that each node pays, by its label, for the cannot-links inside it."""

@@ -72,10 +72,27 @@ def add_dense(rows, labels, weights, scale, sums, counts):
 
 
 @njit(cache=True, nogil=True)
+def add_squares_dense(rows, labels, weights, squares):
+    """Add the weighted squares of the rows' entries to their clusters, passing over label -1."""
+    # IN: rows (b, d); labels (b,); weights (b,) or (0,) for ones
+    # OUT: squares (K, d) float64 += w x^2
+    b, d = rows.shape
+    for i in range(b):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = 1.0 if weights.size == 0 else weights[i]
+        for m in range(d):
+            x = np.float64(rows[i, m])
+            squares[k, m] += w * (x * x)
+
+
+@njit(cache=True, nogil=True)
 def label_dense(
     rows,
     shift,
     slope,
+    curve,
     offset,
     scale,
     row_term,
@@ -88,19 +105,24 @@ def label_dense(
     lead,
     sums,
     counts,
+    squares,
 ):
-    """`nearest` and `add_dense` for a whole block of dense rows, a cacheful at a time.
+    """`nearest`, `add_dense` and `add_squares_dense` for a block of rows, a cacheful at a time.
 
-    Distances are offset_k + scale_i <x_i - shift, slope_k>; returns the cost of the rows.
+    Distances are offset_k + scale_i <x_i - shift, slope_k> + <(x_i - shift)^2, curve_k>; returns
+    the cost of the rows.
     """
-    # IN: rows (b, d); shift (d,) or (0,); slope (d, K); offset (K,); scale, row_term, weights
-    #     (b,) or (0,); factor; slot (b,) or (0,); keep
-    # OUT: labels, unary, lead, sums, counts as in `nearest` and `add_dense`
+    # IN: rows (b, d); shift (d,) or (0,); slope (d, K); curve (d, K) or (0, K); offset (K,);
+    #     scale, row_term, weights (b,) or (0,); factor; slot (b,) or (0,); keep
+    # OUT: labels, unary, lead, sums, counts, squares (or (0, d): not wanted) as in the parts
     b, d = rows.shape
     n_clusters = slope.shape[1]
     step = 256
     moved = np.empty((step if shift.size else 0, d), dtype=rows.dtype)
     buffer = np.empty((step, n_clusters), dtype=rows.dtype)
+    curved = step if curve.size else 0
+    powers = np.empty((curved, d), dtype=rows.dtype)
+    curvature = np.empty((curved, n_clusters), dtype=rows.dtype)
     total = 0.0
     for lo in range(0, b, step):
         hi = min(lo + step, b)
@@ -116,6 +138,14 @@ def label_dense(
             for i in range(hi - lo):
                 for k in range(n_clusters):
                     distances[i, k] *= scale[lo + i]
+        if curve.size:
+            for i in range(hi - lo):
+                for m in range(d):
+                    powers[i, m] = chunk[i, m] * chunk[i, m]
+            np.dot(powers[: hi - lo], curve, curvature[: hi - lo])
+            for i in range(hi - lo):
+                for k in range(n_clusters):
+                    distances[i, k] += curvature[i, k]
         total += nearest(
             distances,
             offset,
@@ -129,6 +159,8 @@ def label_dense(
             lead,
         )
         add_dense(chunk, labels[lo:hi], weights[lo:hi], scale[lo:hi], sums, counts)
+        if squares.size:
+            add_squares_dense(chunk, labels[lo:hi], weights[lo:hi], squares)
     return total
 
 
@@ -150,11 +182,27 @@ def add_sparse(data, indices, indptr, labels, weights, scale, sums, counts):
 
 
 @njit(cache=True, nogil=True)
+def add_squares_sparse(data, indices, indptr, labels, weights, squares):
+    """`add_squares_dense` for a block of CSR rows."""
+    # IN: CSR arrays of the block; labels (b,); weights (b,) or (0,) for ones
+    # OUT: squares (K, d) float64
+    for i in range(labels.shape[0]):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = 1.0 if weights.size == 0 else weights[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[p])
+            squares[k, indices[p]] += w * (x * x)
+
+
+@njit(cache=True, nogil=True)
 def label_sparse(
     data,
     indices,
     indptr,
     slope,
+    curve,
     offset,
     scale,
     row_term,
@@ -167,10 +215,11 @@ def label_sparse(
     lead,
     sums,
     counts,
+    squares,
 ):
     """`label_dense` for a block of CSR rows; `indptr` (b + 1,) points into whole `data`."""
     # IN: CSR arrays; the rest as in `label_dense`
-    # OUT: labels, unary, lead, sums, counts
+    # OUT: labels, unary, lead, sums, counts, squares
     b = indptr.shape[0] - 1
     n_clusters = slope.shape[1]
     step = 256
@@ -189,6 +238,12 @@ def label_sparse(
             if scale.size:
                 for k in range(n_clusters):
                     distances[i, k] *= scale[lo + i]
+            if curve.size:
+                for p in range(indptr[lo + i], indptr[lo + i + 1]):
+                    x = data[p] * data[p]
+                    m = indices[p]
+                    for k in range(n_clusters):
+                        distances[i, k] += x * curve[m, k]
         total += nearest(
             distances,
             offset,
@@ -211,4 +266,8 @@ def label_sparse(
             sums,
             counts,
         )
+        if squares.size:
+            add_squares_sparse(
+                data, indices, indptr[lo : hi + 1], labels[lo:hi], weights[lo:hi], squares
+            )
     return total
