@@ -15,8 +15,9 @@ from sklearn.model_selection import KFold
 from coterie.active.oracles import LabelOracle, answer_all
 from coterie.active.session import ActiveSession
 from coterie.active.strategy import Strategy
-from coterie.exceptions import InvalidParameter, MissingDependency
+from coterie.exceptions import InvalidParameter
 from coterie.metrics import evaluate
+from coterie.plot import plot_learning_curve
 from coterie.validation import check_choice, check_count
 
 __all__ = ["LearningCurve", "learning_curve"]
@@ -70,23 +71,8 @@ class LearningCurve:
         return make_frame(columns, backend)
 
     def plot(self, ax: Any = None, score: str = "ari") -> Any:
-        """Mean curve with one standard deviation over folds; returns the axes."""
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise MissingDependency(
-                    "plot needs matplotlib: pip install 'coterie[plot]'."
-                ) from error
-            _, ax = plt.subplots()
-        mean, spread = self.mean(score), self._of(score).std(axis=0)
-        (line,) = ax.plot(self.budgets, mean, marker="o", label=self.name)
-        ax.fill_between(
-            self.budgets, mean - spread, mean + spread, alpha=0.2, color=line.get_color()
-        )
-        ax.set(xlabel="questions", ylabel=score.upper() if len(score) < 4 else score)
-        ax.legend()
-        return ax
+        """Mean curve with one standard deviation over folds; see `plot_learning_curve`."""
+        return plot_learning_curve(self, ax=ax, score=score)
 
 
 def learning_curve(

@@ -1,0 +1,19 @@
+"""Pictures of data, clusters and pairs as functions that return matplotlib Axes.
+
+They change no global setting: colours come from the property cycle in force, and an `ax` that is
+given is all they touch. Needs the extra `coterie[plot]`.
+"""
+
+from __future__ import annotations
+
+from coterie.plot.confusion import plot_confusion
+from coterie.plot.curves import plot_learning_curve, plot_objective
+from coterie.plot.maps import plot_clusters, plot_constraints
+
+__all__ = [
+    "plot_clusters",
+    "plot_confusion",
+    "plot_constraints",
+    "plot_learning_curve",
+    "plot_objective",
+]

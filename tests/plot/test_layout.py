@@ -1,0 +1,143 @@
+"""Where rows go on a map and which of them are kept; no matplotlib needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+
+from coterie import Constraints
+from coterie.exceptions import InvalidData, InvalidParameter, MissingDependency
+from coterie.plot import layout
+from coterie.plot.layout import keep_first, lay_out, project
+
+RNG = np.random.default_rng(5)
+
+
+def all_coordinates(X, **options):
+    return project(X, **options).coordinates(np.arange(X.shape[0]))
+
+
+def test_principal_components_are_those_of_scikit_learn():
+    X = RNG.normal(size=(60, 5)) * [5, 3, 1, 1, 1]
+    assert np.allclose(all_coordinates(X, projection="pca"), PCA(2).fit_transform(X))
+
+
+def test_csr_rows_get_the_same_places_as_dense_ones():
+    X = RNG.normal(size=(60, 6)) * (RNG.random((60, 6)) < 0.5) * [9, 5, 1, 1, 1, 1]
+    dense = all_coordinates(X, projection="pca")
+    sparse = all_coordinates(sp.csr_matrix(X), projection="pca")
+    assert np.allclose(dense, sparse, atol=1e-8) or np.allclose(np.abs(dense), np.abs(sparse))
+
+
+def test_two_columns_are_shown_as_they_are():
+    X = RNG.normal(size=(7, 2))
+    flat = project(X, feature_names=["length", "width"])
+    assert flat.axes == ("length", "width")
+    assert np.array_equal(flat.coordinates(np.array([3, 1])), X[[3, 1]])
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (2, 4), (3, 4), (5, 1), (1, 1), (2, 2), (4, 3)])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_tiny_data_have_places(shape, make):
+    X = make(np.arange(float(np.prod(shape))).reshape(shape))
+    assert np.isfinite(all_coordinates(X)).all()
+
+
+def test_equal_rows_lie_on_one_place():
+    assert np.allclose(all_coordinates(np.ones((9, 4))), 0)
+
+
+def test_given_coordinates_are_used_and_checked():
+    plane = RNG.normal(size=(9, 2))
+    X = RNG.normal(size=(9, 4))
+    assert np.array_equal(all_coordinates(X, projection=plane), plane)
+    with pytest.raises(InvalidData, match=r"\(9, 2\)"):
+        project(X, plane[:8])
+    with pytest.raises(InvalidParameter, match="Did you mean 'pca'"):
+        project(X, "pcaa")
+
+
+def test_places_do_not_depend_on_which_rows_are_asked_for():
+    X = RNG.normal(size=(200, 5))
+    flat = project(X)
+    some = np.array([3, 150, 42])
+    assert np.allclose(flat.coordinates(np.arange(200))[some], flat.coordinates(some))
+
+
+def test_axes_of_large_data_are_fitted_on_a_sample(monkeypatch):
+    X = RNG.normal(size=(500, 4)) * [9, 5, 1, 1]
+    whole = all_coordinates(X)
+    monkeypatch.setattr(layout, "FIT_ROWS", 250)
+    part = all_coordinates(X)
+    assert not np.allclose(whole, part)
+    for axis in (0, 1):
+        assert abs(np.corrcoef(whole[:, axis], part[:, axis])[0, 1]) > 0.98
+    assert np.array_equal(part, all_coordinates(X))
+
+
+def test_umap_is_used_if_installed_and_named_if_missing(monkeypatch):
+    X = RNG.normal(size=(30, 4))
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(MissingDependency, match="umap-learn"):
+        project(X, "umap")
+
+    class UMAP:
+        def __init__(self, **options):
+            assert options["random_state"] == 0
+
+        def fit(self, rows):
+            self.embedding_ = rows[:, :2] + 7
+            return self
+
+    fake = types.ModuleType("umap")
+    fake.UMAP = UMAP
+    fake.__spec__ = types.SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "umap", fake)
+    flat = project(X)
+    assert flat.method == "UMAP"
+    assert np.array_equal(flat.coordinates(np.array([4, 2])), X[[4, 2], :2] + 7)
+
+
+def test_broken_pairs_and_their_rows_are_kept_when_data_are_thinned():
+    n = 3000
+    X = RNG.normal(size=(n, 2))
+    labels = (np.arange(n) >= n // 2).astype(int)
+    kept = np.column_stack([np.arange(400), np.arange(400) + 400])
+    broken = np.column_stack([np.arange(5), n - 1 - np.arange(5)])
+    known = Constraints(n, must_link=np.r_[kept, broken])
+    flat = lay_out(project(X), known, labels, max_points=100, max_pairs=40)
+    assert flat.rows.size == 100
+    assert flat.pairs.size == 40
+    assert flat.broken.sum() == 5
+    ends = known.pairs[flat.pairs]
+    assert np.isin(ends, flat.rows).all()
+    assert np.array_equal(flat.segments, X[ends])
+    assert np.array_equal(flat.points, X[flat.rows])
+    again = lay_out(project(X), known, labels, max_points=100, max_pairs=40)
+    assert np.array_equal(flat.rows, again.rows)
+
+
+@pytest.mark.parametrize(("first", "n", "limit"), [(4, 10, 6), (8, 10, 6), (0, 10, 6), (4, 5, 6)])
+def test_keep_first_keeps_the_first(first, n, limit):
+    wanted = np.sort(np.random.default_rng(1).choice(n, first, replace=False))
+    found = keep_first(wanted, n, limit)
+    assert found.size == min(n, limit)
+    assert (np.diff(found) > 0).all()
+    assert np.isin(wanted, found).all() or np.isin(found, wanted).all()
+
+
+def test_without_labels_nothing_is_broken():
+    known = Constraints(4, must_link=[(0, 1)], cannot_link=[(2, 3)])
+    assert not lay_out(project(np.eye(4)), known, None).broken.any()
+
+
+def test_importing_does_not_load_matplotlib():
+    code = "import coterie.plot, sys; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
