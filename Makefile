@@ -5,13 +5,18 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format reproduce clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
+
+# The quick profile of every study, then docs/reproduction.md; finished cells are not run again.
+reproduce: $(STAMP)
+	$(BIN)/python experiments run --profile quick --jobs $(WORKERS)
+	$(BIN)/python experiments report
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -1,0 +1,186 @@
+"""docs/reproduction.md from the results: figures, tables beside the published ones, verdicts.
+
+The text depends on the results only. Full results, which are committed, are shown where there are
+any; quick ones otherwise.
+
+A table in `config.toml`: title, where, rows and columns (names of columns), metric; numbers of the
+paper, if it prints any, stand in `published.csv` under the results' own column names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from lab.claims import FAILS, HOLDS, UNTESTABLE, Verdict, judge
+from lab.figures import draw, values_of
+from lab.selection import Mean, per_draw, select
+from lab.store import Store
+from lab.study import Study
+
+MARKS = {True: "yes", False: "**no**", None: "not run"}
+WORDS = (HOLDS, FAILS, UNTESTABLE)
+
+
+class Results(NamedTuple):
+    """A study's rows and where they come from."""
+
+    study: Study
+    profile: str
+    frame: pd.DataFrame
+    log: list[dict[str, Any]]
+
+    def verdicts(self) -> list[Verdict]:
+        """Every claim, judged."""
+        return [judge(claim, self.frame) for claim in self.study.claims]
+
+
+def results_of(study: Study, profiles: Iterable[str] = ("full", "quick")) -> Results:
+    """The first profile that has any rows."""
+    for profile in profiles:
+        store = Store(study, profile)
+        frame = store.frame()
+        if len(frame):
+            return Results(study, profile, frame, store.provenance())
+    return Results(study, "none", pd.DataFrame(columns=study.columns), [])
+
+
+def write_page(studies: list[Study], page: Path, images: Path, profiles: Iterable[str]) -> None:
+    """Write the page and the figures it shows."""
+    found = [results_of(study, tuple(profiles)) for study in studies]
+    lines = [*_head(found)]
+    for results in found:
+        lines += _section(results, page, images)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _head(found: list[Results]) -> Iterator[str]:
+    yield "# The papers, reproduced"
+    yield ""
+    yield "Written by `make reproduce` from the results in `experiments/`; do not edit. Every claim"
+    yield "was written down from the paper's text before the results were looked at, and is judged"
+    yield "by rule: *holds*, *does not hold*, *cannot be tested*. Numbers are means over draws ±"
+    yield "one standard error; differences and tests are paired on the same draws. `significant`"
+    yield "means p < .05, two-sided. How to run and read the experiments: `experiments/README.md`."
+    yield ""
+    yield "| study | results | holds | does not hold | cannot be tested |"
+    yield "|---|---|---|---|---|"
+    for results in found:
+        counts = Counter(verdict.word for verdict in results.verdicts())
+        cells = " | ".join(str(counts[word]) for word in WORDS)
+        link = f"[{results.study.config['title']}](#{_anchor(results)})"
+        yield f"| {link} | {results.profile} | {cells} |"
+    yield ""
+
+
+def _anchor(results: Results) -> str:
+    title = results.study.config["title"].lower()
+    return "".join(c for c in title.replace(" ", "-") if c.isalnum() or c == "-")
+
+
+def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
+    study = results.study
+    yield f"## {study.config['title']}"
+    yield ""
+    yield study.config["intro"].strip()
+    yield ""
+    yield _origin(results)
+    yield ""
+    for figure in study.config.get("figure", []):
+        path = images / f"{study.name}-{figure['name']}.png"
+        if draw(figure, results.frame, path):
+            yield f"![{figure['caption']}]({os.path.relpath(path, page.parent)})"
+            yield ""
+            yield f"*{figure['caption']}*"
+            yield ""
+    published = _published(study)
+    for table in study.config.get("table", []):
+        yield from _table(table, results.frame, published)
+    yield from _claims(results.verdicts())
+
+
+def _origin(results: Results) -> str:
+    """Which run this is, on which machine, how complete."""
+    if not results.log:
+        return "Not run yet."
+    wanted = len(results.study.cells(results.profile))
+    days = sorted({line["date"] for line in results.log})
+    commits = list(dict.fromkeys(line["commit"] for line in results.log))
+    machines = " / ".join(sorted({line["machine"] for line in results.log}))
+    seconds = sum(float(line["seconds"]) for line in results.log)
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    versions = ", ".join(sorted({line["version"] for line in results.log}))
+    share = "all" if len(results.log) == wanted else f"{len(results.log)} of"
+    return (
+        f"Profile `{results.profile}`: {share} {wanted} cells, {when}, coterie {versions} at "
+        f"{', '.join(commits)}, {machines}, {seconds / 60:.0f} CPU minutes."
+    )
+
+
+def _published(study: Study) -> pd.DataFrame | None:
+    path = study.folder / "published.csv"
+    return pd.read_csv(path) if path.exists() else None
+
+
+def _table(
+    table: dict[str, Any], frame: pd.DataFrame, published: pd.DataFrame | None
+) -> Iterator[str]:
+    where, down, across = table.get("where", {}), table["rows"], table["columns"]
+    rows = select(frame, where)
+    if not len(rows):
+        return
+    columns = values_of(rows, across, where)
+    note = "" if published is None else "; in brackets the paper's"
+    yield f"**{table['title']}** ({table['metric']}{note})"
+    yield ""
+    yield f"| {down} | " + " | ".join(str(column) for column in columns) + " |"
+    yield "|---" * (len(columns) + 1) + "|"
+    for name in values_of(rows, down, where):
+        cells = [_entry(rows, published, {down: name, across: column}, table) for column in columns]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _entry(
+    rows: pd.DataFrame, published: pd.DataFrame | None, at: dict[str, Any], table: dict[str, Any]
+) -> str:
+    values = per_draw(select(rows, at), table["metric"])
+    text = str(Mean.of(values)) if len(values) else "–"
+    if published is not None and table["metric"] in published:
+        known = {k: v for k, v in {**table.get("where", {}), **at}.items() if k in published}
+        theirs = select(published, known)[table["metric"]].dropna()
+        if len(theirs):
+            text += f" ({theirs.mean():.2f})"
+    return text
+
+
+def _claims(verdicts: list[Verdict]) -> Iterator[str]:
+    if not verdicts:
+        return
+    yield "### What the paper says, and what came out here"
+    yield ""
+    for verdict in verdicts:
+        claim = verdict.claim
+        yield f"- **{claim['id']}** ({claim['source']}) {claim['says']} → **{verdict.word}**."
+        if "untestable" in claim:
+            yield f"  {claim['untestable']}"
+        yield from _findings(verdict)
+        if "why" in claim and verdict.word != HOLDS:
+            yield f"  *Why:* {claim['why'].strip()}"
+    yield ""
+
+
+def _findings(verdict: Verdict) -> Iterator[str]:
+    findings = verdict.findings
+    if len(findings) == 1:
+        yield f"  {findings[0].numbers}."
+        return
+    for finding in findings:
+        name = ", ".join(str(value) for value in finding.group.values())
+        yield f"  - {name}: {MARKS[finding.holds]}; {finding.numbers}"

@@ -1,0 +1,147 @@
+"""Run the cells that are not finished, side by side, until done or until time is up."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from sklearn.exceptions import ConvergenceWarning
+
+from coterie.exceptions import MissingData
+from lab.store import Store
+from lab.study import Cell, CellFunction, Row, Study, load_study
+
+
+class Outcome(NamedTuple):
+    """What became of a cell: its rows, or why its data is not here."""
+
+    cell: Cell
+    rows: list[Row]
+    seconds: float
+    missing: str | None = None
+
+
+class Summary(NamedTuple):
+    """What a run did; `missing` tells each absent data set once."""
+
+    finished: int
+    left: int
+    missing: list[str]
+
+
+_function: CellFunction | None = None  # of the study this worker process serves
+
+
+def _prepare(folder: Path) -> None:
+    global _function
+    _function = load_study(folder).cell_function()
+
+
+def _in_worker(cell: Cell) -> Outcome:
+    assert _function is not None
+    return run_cell(_function, cell)
+
+
+def run_cell(function: CellFunction, cell: Cell) -> Outcome:
+    """Call the study's function; a data set that is not here is an outcome, other errors are not.
+
+    Fits that stop at their largest number of iterations say so in the rows, where a study cares;
+    the warning is not repeated a thousand times.
+    """
+    begin = time.process_time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            rows = list(
+                function(
+                    part=cell.part, draw=cell.draw, seed=cell.seed, **cell.axes, **cell.constants
+                )
+            )
+    except MissingData as error:
+        return Outcome(cell, [], 0.0, str(error))
+    return Outcome(cell, rows, time.process_time() - begin)
+
+
+def run_study(
+    study: Study,
+    profile: str,
+    *,
+    jobs: int = 2,
+    minutes: float | None = None,
+    choose: Callable[[Cell], bool] = lambda cell: True,
+) -> Summary:
+    """Finish the study's cells under a profile; what is finished already is not run again.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes; 1 runs in this one.
+    minutes : float, optional
+        No cell begins after this time.
+    choose : callable
+        Run only the cells it is true of; the others stay as they are.
+    """
+    cells = study.cells(profile)
+    store = Store(study, profile)
+    done = store.open(cells)
+    todo = [cell for cell in cells if cell.key not in done and choose(cell)]
+    deadline = None if minutes is None else time.monotonic() + 60 * minutes
+    finished = 0
+    missing: dict[str, None] = {}  # each message once, in order
+    with _progress() as progress:
+        task = progress.add_task(f"{study.name} ({profile})", total=len(todo))
+        for outcome in _outcomes(study, todo, jobs, deadline):
+            if outcome.missing is None:
+                store.add(outcome.cell, outcome.rows, outcome.seconds)
+                finished += 1
+            else:
+                missing[outcome.missing] = None
+            progress.advance(task)
+    return Summary(finished, len(todo) - finished, list(missing))
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+
+
+def _outcomes(
+    study: Study, todo: list[Cell], jobs: int, deadline: float | None
+) -> Iterator[Outcome]:
+    def in_time() -> bool:
+        return deadline is None or time.monotonic() < deadline
+
+    if jobs == 1:
+        function = study.cell_function()
+        for cell in todo:
+            if not in_time():
+                return
+            yield run_cell(function, cell)
+        return
+    # Started afresh and not forked: compiled code and thread pools do not survive a fork safely.
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_prepare, initargs=(study.folder,)
+    ) as pool:
+        waiting = iter(todo)
+        running: set[Future[Outcome]] = set()
+        while True:
+            while len(running) < jobs and in_time():
+                following = next(waiting, None)
+                if following is None:
+                    break
+                running.add(pool.submit(_in_worker, following))
+            if not running:
+                return
+            ready, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in ready:
+                yield future.result()

@@ -1,0 +1,331 @@
+"""The experiment framework on a made-up study whose answers are known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lab.claims import FAILS, HOLDS, UNTESTABLE, judge
+from lab.page import results_of, write_page
+from lab.runner import run_study
+from lab.selection import paired, per_draw, select
+from lab.store import Store
+from lab.study import BadStudy, find_studies, load_study
+
+CONFIG = """
+title = "Made up"
+intro = "Two methods; the second is better by .1."
+seed = 100
+keys = ["method", "pairs"]
+scores = ["nmi"]
+[parts.curves]
+axes.set = ["one", "two"]
+axes.share = [0.5, 1.0]
+pairs = [0, 10]
+[quick]
+draws = 2
+[quick.parts.curves]
+pairs = [0, 20]
+axes.share = [1.0]
+[full]
+draws = 3
+[[figure]]
+name = "curves"
+caption = "Curves"
+x = "pairs"
+y = "nmi"
+lines = "method"
+panels = "set"
+[[table]]
+title = "Means"
+rows = "set"
+columns = "method"
+metric = "nmi"
+"""
+RUN = """
+from pathlib import Path
+import numpy as np
+from coterie.exceptions import MissingData
+
+def cell(part, draw, seed, set, share, pairs):
+    calls = Path(__file__).with_name("calls.txt")
+    with calls.open("a") as file:
+        file.write(f"{part} {set} {share} {draw} {seed}\\n")
+    if set == "gone":
+        raise MissingData("gone.csv is not here")
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(scale=0.01)  # the same for both methods: paired
+    for m in pairs:
+        for method, gain in {"plain": 0.0, "better": 0.1}.items():
+            yield {"method": method, "pairs": m, "nmi": 0.5 + 0.01 * m + gain + noise}
+"""
+CLAIMS = """
+[[claim]]
+id = "better"
+source = "Figure 1"
+says = "The second is better."
+each = ["set"]
+where = {set = ["one", "two"]}
+metric = "nmi"
+kind = "greater"
+significant = true
+a = {method = "better"}
+b = {method = "plain"}
+[[claim]]
+id = "unseen"
+source = "Figure 2"
+says = "It wins on a set that nobody has."
+untestable = "The set is not public."
+"""
+PUBLISHED = "set,method,nmi\none,plain,0.49\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "made_up"
+    place.mkdir()
+    for name, text in {
+        "config.toml": CONFIG,
+        "run.py": RUN,
+        "claims.toml": CLAIMS,
+        "published.csv": PUBLISHED,
+    }.items():
+        (place / name).write_text(text)
+    return place
+
+
+def calls(folder: Path) -> list[str]:
+    path = folder / "calls.txt"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_cells_are_balanced_over_draws_and_a_profile_may_change_constants_and_axes(folder):
+    study = load_study(folder)
+    full = study.cells("full")
+    assert [cell.draw for cell in full] == sorted(cell.draw for cell in full)
+    assert len(full) == 2 * 2 * 3
+    assert {cell.seed - cell.draw for cell in full} == {100}
+    assert full[0].constants["pairs"] == [0, 10]
+    quick = study.cells("quick")
+    assert len(quick) == 2 * 2
+    assert quick[0].constants["pairs"] == [0, 20]
+    assert len({cell.key for cell in full}) == len(full)
+
+
+def test_a_second_run_does_nothing_and_processes_give_what_one_gives(folder):
+    study = load_study(folder)
+    assert run_study(study, "full", jobs=1).finished == 12
+    alone = Store(study, "full").frame()
+    assert run_study(study, "full", jobs=1).finished == 0
+    assert len(calls(folder)) == 12
+    for path in folder.glob("*.full.csv"):
+        path.unlink()
+    run_study(study, "full", jobs=2)
+    order = study.columns[:-1]
+    pd.testing.assert_frame_equal(
+        Store(study, "full").frame().sort_values(order, ignore_index=True),
+        alone.sort_values(order, ignore_index=True),
+    )
+
+
+@pytest.mark.parametrize("cut", ["in the rows", "between rows and log", "in the log"])
+def test_an_interruption_costs_no_more_than_the_cell_it_fell_into(folder, cut):
+    study = load_study(folder)
+    run_study(study, "full", jobs=1)
+    whole = Store(study, "full").frame()
+    table, log = folder / "results.full.csv", folder / "cells.full.csv"
+    lines = log.read_text().splitlines(keepends=True)
+    if cut == "in the rows":  # the last cell's rows were being written
+        table.write_text(table.read_text()[:-7])
+        log.write_text("".join(lines[:-1]))
+    elif cut == "between rows and log":
+        log.write_text("".join(lines[:-1]))
+    else:
+        log.write_text("".join(lines)[:-5])
+    assert len(Store(study, "full").frame()) == len(whole) - 4  # the page sees finished cells only
+    assert run_study(study, "full", jobs=1).finished == 1
+    pd.testing.assert_frame_equal(Store(study, "full").frame(), whole)
+
+
+def test_changed_constants_are_run_again_and_others_kept(folder):
+    study = load_study(folder)
+    run_study(study, "full", jobs=1)
+    text = CONFIG.replace("pairs = [0, 10]", "pairs = [0, 30]").replace('"one", ', "")
+    (folder / "config.toml").write_text(text)
+    changed = load_study(folder)
+    assert run_study(changed, "full", jobs=1).finished == 6
+    frame = Store(changed, "full").frame()
+    assert set(frame["pairs"]) == {0, 30}
+    assert set(frame["set"]) == {"two"}
+
+
+def test_no_time_no_cells_and_only_the_chosen_are_run(folder):
+    study = load_study(folder)
+    summary = run_study(study, "full", jobs=1, minutes=0)
+    assert (summary.finished, summary.left) == (0, 12)
+    summary = run_study(study, "full", jobs=1, choose=lambda cell: cell.axes["set"] == "one")
+    assert (summary.finished, summary.left) == (6, 0)
+
+
+def test_missing_data_is_told_once_and_leaves_nothing_behind(folder):
+    (folder / "config.toml").write_text(CONFIG.replace('"two"', '"gone"'))
+    study = load_study(folder)
+    summary = run_study(study, "full", jobs=1)
+    assert summary.missing == ["gone.csv is not here"]
+    assert (summary.finished, summary.left) == (6, 6)
+
+
+def test_a_row_with_a_column_the_config_does_not_name_is_refused(folder):
+    (folder / "run.py").write_text(RUN.replace('"nmi":', '"accuracy":'))
+    with pytest.raises(BadStudy, match="accuracy"):
+        run_study(load_study(folder), "full", jobs=1)
+
+
+def test_the_log_says_seed_version_commit_date_and_machine(folder):
+    study = load_study(folder)
+    run_study(study, "quick", jobs=1)
+    line = Store(study, "quick").provenance()[0]
+    assert line["seed"] == "100"
+    assert all(line[field] for field in ("version", "commit", "date", "machine", "seconds"))
+
+
+def test_an_id_used_twice_is_refused(folder):
+    (folder / "claims.toml").write_text(CLAIMS.replace('"unseen"', '"better"'))
+    with pytest.raises(BadStudy, match="better"):
+        load_study(folder)
+
+
+def test_the_page_is_the_same_for_the_same_results_and_prefers_full_ones(folder, tmp_path):
+    study = load_study(folder)
+    run_study(study, "quick", jobs=1)
+    assert results_of(study).profile == "quick"
+    run_study(study, "full", jobs=1)
+    assert results_of(study).profile == "full"
+    page, images = tmp_path / "page.md", tmp_path / "images"
+    texts, pictures = [], []
+    for _ in range(2):
+        write_page([study], page, images, ("full", "quick"))
+        texts.append(page.read_text())
+        pictures.append((images / "made_up-curves.png").read_bytes())
+    assert texts[0] == texts[1]
+    assert pictures[0] == pictures[1]
+    text = texts[0]
+    assert "images/made_up-curves.png" in text
+    assert "all 12 cells" in text
+    assert f"{os.cpu_count()} cores" in text
+    assert "The second is better. → **holds**" in text
+    assert "→ **cannot be tested**" in text
+    assert "(0.49)" in text
+    assert "| [Made up](#made-up) | full | 1 | 0 | 1 |" in text
+
+
+def table(**methods: list[float]) -> pd.DataFrame:
+    """Rows of two sets and two x whose values per draw are given for x = 0; x = 1 adds .1."""
+    return pd.DataFrame(
+        [
+            {"set": name, "method": method, "x": x, "draw": draw, "nmi": value + 0.1 * x}
+            for name in ("p", "q")
+            for method, values in methods.items()
+            for x in (0, 1)
+            for draw, value in enumerate(values)
+        ]
+    )
+
+
+def verdict(frame: pd.DataFrame, **claim) -> str:
+    base = {"id": "c", "source": "s", "says": "s", "metric": "nmi"}
+    return judge({**base, **claim}, frame).word
+
+
+A, B = {"a": {"method": "a"}, "b": {"method": "b"}}, {"a": {"method": "b"}, "b": {"method": "a"}}
+
+
+def test_comparisons_are_paired_so_a_small_steady_gain_is_significant_under_large_spread():
+    rng = np.random.default_rng(0)
+    level = rng.normal(size=10)
+    frame = table(a=list(level + 0.01 + 0.001 * rng.normal(size=10)), b=list(level))
+    assert verdict(frame, kind="greater", significant=True, **A) == HOLDS
+    assert verdict(frame, kind="greater", significant=True, test="wilcoxon", **A) == HOLDS
+    assert verdict(frame, kind="greater", significant=True, **B) == FAILS
+    assert verdict(frame, kind="greater", margin=0.05, **A) == FAILS
+    noisy = table(a=list(level + rng.normal(size=10)), b=list(level))
+    ahead, behind = (A, B) if noisy.query("method == 'a'")["nmi"].mean() > 0 else (B, A)
+    gap = paired(*(per_draw(select(noisy, ahead[side]), "nmi") for side in "ab"))
+    assert gap is not None
+    if gap.gap.mean < 0:
+        ahead, behind = behind, ahead
+    assert gap.p > 0.05
+    assert verdict(noisy, kind="greater", **ahead) == HOLDS
+    assert verdict(noisy, kind="greater", significant=True, **ahead) == FAILS
+
+
+def test_draws_that_only_one_side_has_do_not_count():
+    a = pd.Series([0.5, 0.6, 9.0], index=[0, 1, 2])
+    b = pd.Series([0.4, 0.5, -9.0], index=[0, 1, 3])
+    found = paired(a, b)
+    assert found is not None
+    assert found.gap.n == 2
+    assert found.gap.mean == pytest.approx(0.1)
+    assert paired(a, pd.Series([1.0], index=[7])) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "word"),
+    [
+        ({"kind": "at_least", "tolerance": 0.03, **B}, HOLDS),
+        ({"kind": "at_least", "tolerance": 0.01, **B}, FAILS),
+        ({"kind": "similar", "tolerance": 0.03, **A}, HOLDS),
+        ({"kind": "similar", "tolerance": 0.01, **A}, FAILS),
+        ({"kind": "rises", "x": "x", "a": {"method": "a"}, "significant": True}, HOLDS),
+        ({"kind": "monotone", "x": "x", "tolerance": 0.0}, HOLDS),
+        ({"kind": "near", "value": 0.58, "tolerance": 0.02, "a": {"method": "a"}}, HOLDS),
+        ({"kind": "near", "value": 0.58, "tolerance": 0.001, "a": {"method": "a"}}, FAILS),
+        ({"kind": "reaches", "value": 0.57, "a": {"method": "a"}}, HOLDS),
+        ({"kind": "reaches", "value": 0.6, "a": {"method": "a"}}, FAILS),
+        ({"kind": "below", "value": 0.6, "a": {"method": "a"}}, HOLDS),
+        ({"kind": "below", "value": 0.5, "a": {"method": "a"}}, FAILS),
+        ({"kind": "greater", "where": {"set": "neither"}, **A}, UNTESTABLE),
+        ({"kind": "greater", "where": {"set": ["p", "r"]}, "each": ["set"], **A}, HOLDS),
+        ({"kind": "greater", "where": {"x": {"from": 1}}, **A}, HOLDS),
+        ({"kind": "greater", "where": {"x": {"from": 2}}, **A}, UNTESTABLE),
+        ({"untestable": "no data"}, UNTESTABLE),
+    ],
+)
+def test_each_kind_of_claim_says_yes_and_no(claim, word):
+    assert verdict(table(a=[0.52, 0.53], b=[0.5, 0.51]), **claim) == word
+
+
+def test_a_curve_that_falls_is_neither_rising_nor_monotone():
+    frame = table(a=[0.5, 0.6])
+    frame["x"] = -frame["x"]
+    assert verdict(frame, kind="rises", x="x") == FAILS
+    assert verdict(frame, kind="monotone", x="x", tolerance=0.05) == FAILS
+    assert verdict(frame, kind="monotone", x="x", tolerance=0.11) == HOLDS
+
+
+def test_all_groups_must_agree_unless_the_claim_says_how_many():
+    frame = table(a=[0.52, 0.53], b=[0.5, 0.51])
+    frame.loc[(frame["set"] == "q") & (frame["method"] == "a"), "nmi"] -= 0.1
+    assert verdict(frame, kind="greater", each=["set"], **A) == FAILS
+    assert verdict(frame, kind="greater", each=["set"], need=1, **A) == HOLDS
+
+
+ROOT = Path(__file__).resolve().parents[2] / "experiments"
+
+
+@pytest.mark.parametrize("study", find_studies(ROOT), ids=lambda study: study.name)
+def test_committed_studies_are_sound(study):
+    """Claims, figures and tables name columns that exist; quick cells are among the full kinds."""
+    empty = pd.DataFrame(columns=study.columns)
+    for claim in study.claims:
+        assert judge(claim, empty).word == UNTESTABLE
+    for shown in (*study.config.get("figure", []), *study.config.get("table", [])):
+        select(empty, shown.get("where", {}))
+        names = {shown.get(field) for field in ("x", "y", "lines", "panels", "rows", "columns")}
+        assert names - {None} <= set(study.columns)
+    assert study.cells("quick")
+    assert study.cells("full")
