@@ -62,7 +62,7 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     ) -> None:
         state = found.state
         self.lambda_value_ = lambda_
-        self.labels_ = state.labels
+        self.labels_ = state.labels.astype(np.int64)
         self.n_clusters_ = len(state.centers)
         self.metric_ = problem.A
         centers = state.centers

@@ -6,51 +6,40 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-CONSTRAINED = -1  # left to the sequential rule because the row is in a constraint
-BEYOND = -2  # left to the sequential rule because no centre lies within lambda
+
+@njit(cache=True, nogil=True)
+def cheapest(unary, labels, lead):
+    """The cheapest label of each node, and how much more the next one costs."""
+    # IN: unary (s, K)
+    # OUT: labels (s,), lead (s,)
+    for i in range(unary.shape[0]):
+        best = 0
+        other = np.inf
+        for k in range(1, unary.shape[1]):
+            if unary[i, k] < unary[i, best]:
+                other = unary[i, best]
+                best = k
+            elif unary[i, k] < other:
+                other = unary[i, k]
+        labels[i] = best
+        lead[i] = other - unary[i, best]
 
 
 @njit(cache=True, nogil=True)
-def assign_free(cross, row_term, weights, slot, lambda_, root, labels, unary):
-    """Label each free row with its nearest centre; returns their summed cost w D.
-
-    Rows with w D >= lambda are labelled BEYOND. Rows of the core are labelled CONSTRAINED and
-    their costs copied.
-    """
-    # IN: cross (b, K) divergence without the row term; row_term (b,); weights (b,) or (0,) for
-    #     ones; slot (b,) position in `unary`, -1 for a free row, or (0,) for all free;
-    #     root: take square roots (plain Euclidean distance)
-    # OUT: labels (b,); unary (r, K) = w D
-    b, n_clusters = cross.shape
-    total = 0.0
-    for i in range(b):
-        w = 1.0 if weights.size == 0 else weights[i]
-        if slot.size and slot[i] >= 0:
-            labels[i] = CONSTRAINED
-            for k in range(n_clusters):
-                value = max(np.float64(cross[i, k]) + row_term[i], 0.0)
-                unary[slot[i], k] = w * (np.sqrt(value) if root else value)
-            continue
-        best = 0
-        low = cross[i, 0]
-        for k in range(1, n_clusters):
-            if cross[i, k] < low:
-                low = cross[i, k]
-                best = k
-        value = max(np.float64(low) + row_term[i], 0.0)
-        cost = w * (np.sqrt(value) if root else value)
-        if cost < lambda_:
-            labels[i] = best
-            total += cost
-        else:
-            labels[i] = BEYOND
-    return total
+def pull(net, indptr, reach):
+    """The most that neighbours can change of the difference between two labels' costs."""
+    # IN: net (2E,), indptr (s + 1,)
+    # OUT: reach (s,)
+    for i in range(reach.shape[0]):
+        reach[i] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            reach[i] += abs(net[e])
 
 
 @njit(cache=True, nogil=True)
 def visit(
-    sequence, begin, stop, offset, unary, extra, n_extra, net, indptr, indices, lambda_,
-    node_labels, beyond_labels, paid, cost,
+    sequence, begin, stop, offset, unary, near, lead, extra, n_extra, net, reach, indptr, indices,
+    lambda_, node_labels, beyond_labels, paid, cost,
 ):  # fmt: skip
     """Apply the rule of Algorithm 1 to `sequence[begin:stop]` until one item opens a cluster.
 
@@ -58,7 +47,8 @@ def visit(
     one, numbered K + n_extra. Returns the position of the item that opened, or `stop`.
     """
     # IN: sequence (T,): core node, or s + number of a row beyond lambda;
-    #     unary (s, K) costs to the centres of this round;
+    #     unary (s, K) costs to the centres of this round, the cheapest `near` (s,) and its
+    #     `lead` (s,); reach (s,) from `pull`;
     #     extra (B, cap) costs of sequence[offset + b] to the n_extra centres opened so far;
     #     net (2E,) what sharing a cluster with that neighbour adds
     # OUT: node_labels (s,), beyond_labels (c,); paid (s + c,) cost without pairs
@@ -69,6 +59,14 @@ def visit(
         item = sequence[t]
         best = -1
         low = np.inf
+        if item < s and n_extra == 0 and lead[item] > reach[item]:
+            # Whatever the neighbours do, this one is cheapest: the others need not be read.
+            low = unary[item, near[item]]
+            if low + reach[item] < lambda_:
+                node_labels[item] = near[item]
+                paid[item] = low
+                continue
+            low = np.inf
         if item < s:
             for k in range(n_old):
                 cost[k] = unary[item, k]

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster import _rdp_kernels as kernels
-from coterie.cluster._rdp_problem import NO_SLOT, Problem, Xi
-from coterie.data import add_by_label
+from coterie.cluster._rdp_problem import Problem, Xi
+from coterie.data._kernels import BEYOND
 
 __all__ = ["State", "run_round"]
 
@@ -34,17 +34,27 @@ class State(NamedTuple):
     centers: Array
 
 
-class _Free(NamedTuple):
-    """Sums over the free rows of one block."""
+class _Near(NamedTuple):
+    """Every row with its nearest centre: sums and counts of the clusters, cost of the rows.
+
+    Free rows beyond lambda are in none of them.
+    """
 
     sums: Array
     counts: Array
     cost: float
 
-    def __add__(self, other: Any) -> _Free:
+    def __add__(self, other: Any) -> _Near:
         self.sums.__iadd__(other.sums)
         self.counts.__iadd__(other.counts)
-        return _Free(self.sums, self.counts, self.cost + other.cost)
+        return _Near(self.sums, self.counts, self.cost + other.cost)
+
+
+class _CoreCosts(NamedTuple):
+    """Costs of the core's rows: `unary` (r, K), and the lead (r,) of the nearest centre."""
+
+    unary: Array
+    lead: Array
 
 
 def run_round(
@@ -54,52 +64,65 @@ def run_round(
 
     Returns the new state and J of the new labels under the centres before they moved.
     """
-    labels = np.empty(problem.n, dtype=np.int64)
-    unary = np.empty((problem.core.rows.size, len(state.centers)))
-    free = _assign_free(problem, state.centers, lambda_, labels, unary)
-    beyond = np.flatnonzero(labels == kernels.BEYOND)
-    walk = _Walk(problem, state, unary, beyond, xi, lambda_)
-    cost = free.cost + walk.run(rng)
+    core, old = problem.core.rows, len(state.centers)
+    labels = np.empty(problem.n, dtype=np.int32)
+    costs = _CoreCosts(np.empty((core.size, old)), np.empty(core.size))
+    near = _label_rows(problem, state.centers, lambda_, labels, costs)
+    beyond = np.flatnonzero(labels == BEYOND)
+    first = labels[core].astype(np.int64)
+    free_cost = near.cost - float(np.take_along_axis(costs.unary, first[:, None], axis=1).sum())
+    walk = _Walk(problem, state, costs, first, beyond, xi, lambda_)
+    cost = free_cost + walk.run(rng)
 
-    labels[problem.core.rows] = problem.core.expand(walk.node_labels)
-    labels[beyond] = walk.beyond_labels
-    n_all = len(state.centers) + len(walk.opened)
+    n_all = old + len(walk.opened)
     sums, counts = np.zeros((n_all, problem.rows.d)), np.zeros(n_all)
-    sums[: len(state.centers)], counts[: len(state.centers)] = free.sums, free.counts
-    for listed in (problem.core.rows, beyond):
-        problem.add_rows(listed, labels[listed], sums, counts)
+    sums[:old], counts[:old] = near.sums, near.counts
+    final = problem.core.expand(walk.node_labels)
+    moved = np.flatnonzero(final != first)
+    problem.add_rows(core[moved], first[moved], sums, counts, sign=-1.0)
+    problem.add_rows(core[moved], final[moved], sums, counts)
+    problem.add_rows(beyond, walk.beyond_labels, sums, counts)
+    labels[core], labels[beyond] = final, walk.beyond_labels
 
     kept = np.bincount(labels, minlength=n_all) > 0  # empty clusters go only now
-    moved = problem.centers(sums[kept], counts[kept], walk.centers()[kept])
-    labels = labels if kept.all() else (np.cumsum(kept) - 1)[labels]
-    objective = cost + problem.pair_energy(labels, xi) + lambda_ * len(moved)
-    return State(labels, moved), objective
+    centers = problem.centers(sums[kept], counts[kept], walk.centers()[kept])
+    if not kept.all():
+        labels = (np.cumsum(kept) - 1).astype(np.int32)[labels]
+    objective = cost + problem.pair_energy(labels, xi) + lambda_ * len(centers)
+    return State(labels, centers), objective
 
 
-def _assign_free(
-    problem: Problem, centers: Array, lambda_: float, labels: Array, unary: Array
-) -> _Free:
-    """Label the free rows within lambda of a centre and sum them; fill `unary` for the core."""
-    terms = problem.terms(centers)
-    weights, slot = problem.weights, problem.slot
+def _label_rows(
+    problem: Problem, centers: Array, lambda_: float, labels: Array, costs: _CoreCosts
+) -> _Near:
+    """Label every row with its nearest centre and sum it up; copy the costs of the core's rows."""
+    slope, offset, _ = problem.terms(centers)
+    slope = np.asfortranarray(slope)
+    no_curve, no_squares = np.empty((0, len(centers)), slope.dtype), np.empty((0, problem.rows.d))
 
-    def work(start: int, stop: int) -> _Free:
+    def work(start: int, stop: int) -> _Near:
         sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-        cost = 0.0
-        for lo, hi, chunk in problem.rows.chunks(start, stop):
-            cost += kernels.assign_free(
-                problem.cross(chunk, lo, hi, terms),
-                problem.row_term[lo:hi],
-                weights[lo:hi],
-                slot[lo:hi] if slot.size else NO_SLOT,
-                lambda_,
-                problem.root,
-                labels[lo:hi],
-                unary,
-            )
-            its_scale = problem.row_scale[lo:hi]
-            add_by_label(chunk, labels[lo:hi], weights[lo:hi], its_scale, sums, counts)
-        return _Free(sums, counts, cost)
+        block = slice(start, stop)
+        cost = problem.rows.label(
+            block,
+            slope.T,
+            no_curve,
+            offset,
+            problem.row_scale[block],
+            problem.row_term[block],
+            problem.weights[block],
+            1.0,
+            lambda_,
+            problem.root,
+            problem.slot[block],
+            False,
+            labels[block],
+            *costs,
+            sums,
+            counts,
+            no_squares,
+        )
+        return _Near(sums, counts, cost)
 
     return problem.rows.map_reduce(work, lambda a, b: a + b)
 
@@ -108,14 +131,26 @@ class _Walk:
     """The sequential part of a round: core nodes and rows beyond lambda, one after the other."""
 
     def __init__(
-        self, problem: Problem, state: State, unary: Array, beyond: Array, xi: Xi, lambda_: float
+        self,
+        problem: Problem,
+        state: State,
+        costs: _CoreCosts,
+        near: Array,
+        beyond: Array,
+        xi: Xi,
+        lambda_: float,
     ) -> None:
         core = problem.core
         self.problem, self.old, self.beyond, self.lambda_ = problem, state.centers, beyond, lambda_
-        self.unary = core.contract(unary) if core.n_nodes < core.rows.size else unary
-        self.unary -= problem.alone[:, None]
+        self.unary, self.lead, self.near = *costs, near
+        if core.n_nodes < core.rows.size:
+            self.unary = core.contract(costs.unary) - problem.alone[:, None]
+            self.near, self.lead = np.empty(core.n_nodes, np.int64), np.empty(core.n_nodes)
+            kernels.cheapest(self.unary, self.near, self.lead)
         self.net = problem.net(xi)
-        self.node_labels = state.labels[problem.first_row]
+        self.reach = np.empty(core.n_nodes)
+        kernels.pull(self.net, core.indptr, self.reach)
+        self.node_labels = state.labels[problem.first_row].astype(np.int64)
         self.beyond_labels = np.empty(len(beyond), dtype=np.int64)
         self.opened: list[Array] = []
 
@@ -151,9 +186,10 @@ class _Walk:
         at = begin
         while at < stop:
             at = kernels.visit(
-                sequence, at, stop, begin, self.unary, batch.extra, len(self.opened), self.net,
-                self.problem.core.indptr, self.problem.core.indices, self.lambda_,
-                self.node_labels, self.beyond_labels, self.paid, work,
+                sequence, at, stop, begin, self.unary, self.near, self.lead, batch.extra,
+                len(self.opened), self.net, self.reach, self.problem.core.indptr,
+                self.problem.core.indices, self.lambda_, self.node_labels, self.beyond_labels,
+                self.paid, work,
             )  # fmt: skip
             if at == stop:
                 break

@@ -103,9 +103,16 @@ class Problem:
             values *= self.weights[listed, None]
         return values
 
-    def add_rows(self, listed: Array, labels: Array, sums: Array, counts: Array) -> None:
-        """Add w s x of the listed rows to their clusters' sums (K, d), and w to the counts (K,)."""
+    def add_rows(
+        self, listed: Array, labels: Array, sums: Array, counts: Array, sign: float = 1.0
+    ) -> None:
+        """Add w s x of the listed rows to their clusters' sums (K, d), and w to the counts (K,).
+
+        With sign -1 they are taken out again.
+        """
         weights, scale = self.part(self.weights, listed), self.part(self.row_scale, listed)
+        if sign != 1.0:
+            weights = sign * (weights if weights.size else np.ones(len(listed)))
         if not self.rows.is_sparse:
             shift = NONE.astype(self.rows.dtype) if self.rows.shift is None else self.rows.shift
             kernels.add_listed(self.rows.X, shift, listed, labels, weights, scale, sums, counts)

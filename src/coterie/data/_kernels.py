@@ -6,17 +6,28 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+BEYOND = -2  # label of a free row that costs `limit` or more with every centre
+
 
 @njit(cache=True, nogil=True)
-def nearest(distances, offset, row_term, weights, factor, slot, keep, labels, unary, lead):
+def cost_of(w, distance, root):
+    """w times the distance, or w times its square root."""
+    return w * np.sqrt(max(distance, 0.0)) if root else w * distance
+
+
+@njit(cache=True, nogil=True)
+def nearest(
+    distances, offset, row_term, weights, factor, limit, root, slot, keep, labels, unary, lead
+):
     """Label each row with its nearest centre; copy the costs of constrained rows.
 
     Distances are distances_ik + offset_k + row_term_i. Returns the summed cost of all rows under
     `labels`; a row's cost is factor * weight * distance.
     """
-    # IN: distances (b, K); offset (K,); row_term (b,); weights (b,) or (0,) for ones; slot (b,)
-    #     position of the row in `unary`, -1 for a free row, or (0,) for all free; keep:
-    #     constrained rows keep the label they have
+    # IN: distances (b, K); offset (K,); row_term (b,); weights (b,) or (0,) for ones; limit:
+    #     free rows that cost as much are labelled BEYOND and not summed (inf: none); root: the
+    #     distance is the square root; slot (b,) position of the row in `unary`, -1 for a free
+    #     row, or (0,) for all free; keep: constrained rows keep the label they have
     # OUT: labels (b,); unary (r, K) costs and lead (r,), what the best other label costs above
     #      the one in `labels`, for constrained rows
     n_clusters = distances.shape[1]
@@ -36,7 +47,11 @@ def nearest(distances, offset, row_term, weights, factor, slot, keep, labels, un
             if free:
                 # A zero weight silences the row even where the distance is infinite.
                 if w > 0.0:
-                    total += w * (np.float64(low) + row_term[i])
+                    cost = cost_of(w, np.float64(low) + row_term[i], root)
+                    if limit < np.inf and not cost < limit:
+                        labels[i] = BEYOND
+                    else:
+                        total += cost
                 continue
         at = slot[i]
         y = labels[i]
@@ -44,7 +59,7 @@ def nearest(distances, offset, row_term, weights, factor, slot, keep, labels, un
         for k in range(n_clusters):
             cost = 0.0
             if w > 0.0:
-                cost = w * (np.float64(distances[i, k] + offset[k]) + row_term[i])
+                cost = cost_of(w, np.float64(distances[i, k] + offset[k]) + row_term[i], root)
             unary[at, k] = cost
             if k != y and cost < other:
                 other = cost
@@ -98,6 +113,8 @@ def label_dense(
     row_term,
     weights,
     factor,
+    limit,
+    root,
     slot,
     keep,
     labels,
@@ -113,7 +130,7 @@ def label_dense(
     the cost of the rows.
     """
     # IN: rows (b, d); shift (d,) or (0,); slope (d, K); curve (d, K) or (0, K); offset (K,);
-    #     scale, row_term, weights (b,) or (0,); factor; slot (b,) or (0,); keep
+    #     scale, row_term, weights (b,) or (0,); factor, limit, root; slot (b,) or (0,); keep
     # OUT: labels, unary, lead, sums, counts, squares (or (0, d): not wanted) as in the parts
     b, d = rows.shape
     n_clusters = slope.shape[1]
@@ -152,6 +169,8 @@ def label_dense(
             row_term[lo:hi],
             weights[lo:hi],
             factor,
+            limit,
+            root,
             slot[lo:hi],
             keep,
             labels[lo:hi],
@@ -208,6 +227,8 @@ def label_sparse(
     row_term,
     weights,
     factor,
+    limit,
+    root,
     slot,
     keep,
     labels,
@@ -250,6 +271,8 @@ def label_sparse(
             row_term[lo:hi],
             weights[lo:hi],
             factor,
+            limit,
+            root,
             slot[lo:hi],
             keep,
             labels[lo:hi],
