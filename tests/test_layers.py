@@ -16,6 +16,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "coterie"
 LAYERS = [
     "exceptions",
     "progress",
+    "_npy",
     "constraints",
     "validation",
     "data",

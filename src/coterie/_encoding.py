@@ -12,11 +12,12 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from coterie._npy import load_npy
 from coterie.constraints import Constraints, PairTable
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidModel
@@ -259,27 +260,8 @@ class Reader:
         path = self.folder / name
         try:
             with path.open("rb") as stream:
-                _check_header(stream, path)
-                stream.seek(0)
-                return np.load(stream, allow_pickle=False)
+                return load_npy(stream, path.stat().st_size)
         except OSError as error:
             raise InvalidModel(f"{path} cannot be read: {error}") from error
-
-
-def _check_header(stream: BinaryIO, path: Path) -> None:
-    """Refuse an array whose header asks for other than the bytes that follow it."""
-    try:
-        major, _ = np.lib.format.read_magic(stream)
-        read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-        shape, _, dtype = read[major](stream)
-    except (ValueError, KeyError) as error:
-        raise InvalidModel(f"{path} is not an array file: {error}") from error
-    if dtype.kind not in _ARRAY_KINDS:
-        raise InvalidModel(f"{path} holds {dtype}, which is not allowed.")
-    expected = math.prod(shape) * dtype.itemsize
-    present = path.stat().st_size - stream.tell()
-    if min(shape, default=0) < 0 or expected != present:
-        raise InvalidModel(
-            f"{path} declares {expected} bytes of data and holds {present}; the file is damaged "
-            "or forged."
-        )
+        except ValueError as error:
+            raise InvalidModel(f"{path} {error}.") from error

@@ -205,12 +205,12 @@ def test_a_contradiction_is_shown_and_the_person_decides(data):
 def test_errors_are_one_line_that_says_what_to_do(data, tmp_path):
     runner = CliRunner()
     wrong = runner.invoke(ask, [str(data), "--id", "nam"])
-    assert wrong.exit_code == 1
-    assert "has no column 'nam'; it has name, height" in wrong.output
+    assert wrong.exit_code == 2
+    assert "has no column 'nam' (--id). Did you mean 'name'? It has name, height" in wrong.output
     log = tmp_path / "held.db"
     with AnswerStore(log):
         held = runner.invoke(ask, [str(data), "--answers", str(log)])
-    assert held.exit_code == 1
+    assert held.exit_code == 2
     assert f"in use by process {os.getpid()}" in held.output
 
 
@@ -223,7 +223,7 @@ def test_records_become_numbers_of_one_scale(data, tmp_path):
     assert np.isclose((X[:, 2:] ** 2).sum(axis=1).mean(), 1)
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n1,2\n3\n")
-    with pytest.raises(InvalidData, match="record 2: 1 values for 2 columns"):
+    with pytest.raises(InvalidData, match="line 3: 1 values for 2 columns"):
         read_records(bad)
     bad.write_text("a,b\n1,2\n1,3\n")
     with pytest.raises(InvalidData, match="'1' is used twice"):

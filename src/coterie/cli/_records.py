@@ -1,17 +1,15 @@
-"""Records from a CSV file: as text to show, and as numbers to cluster."""
+"""Records to ask about: as text to show, and as numbers to cluster."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cli._reading import read_table
+from coterie.cli._table import Column
 from coterie.exceptions import InvalidData
 
 __all__ = ["Records", "read_records", "to_numbers"]
@@ -28,7 +26,7 @@ class Records:
     fields : list of str
         Names of the columns that are shown and clustered (without the id).
     ids : list of str
-        The id of each record; its line number where no id column was named.
+        The id of each record; its row number, from 0, where no id column was named.
     values : list of list of str
     """
 
@@ -38,33 +36,17 @@ class Records:
 
 
 def read_records(path: Path, id_column: str | None = None) -> Records:
-    """Read a comma- or tab-separated file with a header, plain or gzipped."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
-        sample = file.read(4096)
-        file.seek(0)
-        tab = sample.split("\n", 1)[0].count("\t") > sample.split("\n", 1)[0].count(",")
-        lines = list(csv.reader(file, delimiter="\t" if tab else ","))
-    if len(lines) < 3:
-        raise InvalidData(f"{path} holds fewer than two records below its header.")
-    header, body = lines[0], [line for line in lines[1:] if line]
-    for number, line in enumerate(body, start=2):
-        if len(line) != len(header):
-            raise InvalidData(
-                f"{path}, record {number - 1}: {len(line)} values for {len(header)} columns."
-            )
-    if id_column is None:
-        return Records(header, [str(t + 1) for t in range(len(body))], body)
-    if id_column not in header:
-        raise InvalidData(f"{path} has no column {id_column!r}; it has {', '.join(header)}.")
-    at = header.index(id_column)
-    ids = [line[at] for line in body]
-    twice = next((value for value, count in Counter(ids).items() if count > 1), None)
-    if twice is not None:
-        raise InvalidData(f"{path}: the id {twice!r} is used twice; ids must differ.")
-    return Records(
-        header[:at] + header[at + 1 :], ids, [line[:at] + line[at + 1 :] for line in body]
-    )
+    """The columns of a table as text."""
+    table = read_table(path)
+    if table.matrix is not None:
+        raise InvalidData(f"{path} is an array file; asking needs named columns to show.")
+    if table.n_rows < 2:
+        raise InvalidData(f"{path} holds fewer than two records.")
+    ids = table.ids(id_column)
+    shown = [column for name, column in table.columns.items() if name != id_column]
+    columns = [[text or "" for text in column.texts()] for column in shown]
+    values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in ids]
+    return Records([column.name for column in shown], ids, values)
 
 
 def to_numbers(records: Records) -> NDArray[np.float64]:
@@ -96,12 +78,11 @@ def to_numbers(records: Records) -> NDArray[np.float64]:
 
 def _as_numbers(values: tuple[str, ...]) -> NDArray[np.float64] | None:
     """The column as numbers, missing ones by the mean; None if some value is no number."""
-    try:
-        column = np.array([float(value) if value.strip() else np.nan for value in values])
-    except ValueError:
-        return None
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = values
+    column, bad = Column("", texts).numbers
     known = column[np.isfinite(column)]
-    if not known.size:
+    if bad.size or not known.size:
         return None
     return np.where(np.isfinite(column), column, known.mean())
 

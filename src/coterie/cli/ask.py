@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import getpass
 import shutil
 import textwrap
@@ -20,8 +19,13 @@ from coterie.active import (
     InformationGain,
     Query,
 )
+from coterie.cli._command import Talk, command
 from coterie.cli._keys import key_reader
+from coterie.cli._options import data_argument, id_option
+from coterie.cli._output import write_table
+from coterie.cli._pairs import name_pairs
 from coterie.cli._records import Records, read_records, to_numbers
+from coterie.cli._table import Table
 from coterie.exceptions import AnswerNotSaved, ContradictoryAnswer, CoterieError
 
 __all__ = ["ask"]
@@ -32,15 +36,21 @@ _LABEL_EVERY = 5  # answers between two looks at how stable the clustering is
 _NARROWEST = 40
 
 
-@click.command()
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--id", "id_column", help="Column that names the records; it is not clustered.")
+@command("ask", conversation=True)
+@data_argument
+@id_option
 @click.option(
     "--answers",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Log of the answers; made if missing, continued if not.  [default: DATA.answers.db]",
 )
-@click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, if known.")
+@click.option(
+    "-k",
+    "--clusters",
+    metavar="K",
+    type=click.IntRange(min=1),
+    help="Number of clusters, if known.",
+)
 @click.option("--budget", type=click.IntRange(min=0), help="Most questions to answer.")
 @click.option(
     "--error-rate",
@@ -52,6 +62,8 @@ _NARROWEST = 40
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
 @click.option("--seed", type=click.IntRange(min=0), help="For the same questions each time.")
 def ask(
+    talk: Talk,
+    *,
     data: Path,
     id_column: str | None,
     answers: Path | None,
@@ -61,20 +73,18 @@ def ask(
     annotator: str | None,
     seed: int | None,
 ) -> None:
-    """Cluster the records of DATA (a CSV file) by asking which pairs belong together.
+    """Cluster records by asking which pairs belong together.
 
-    Every answer is saved before the next question; quit and come back at any time.
+    DATA is a table (.csv .tsv .jsonl .parquet ...). Every answer is saved before the next
+    question; quit and come back at any time.
     """
     log = answers or data.with_name(data.name + ".answers.db")
-    try:
-        records = read_records(data, id_column)
-        with AnswerStore(log) as store:
-            session = _start(to_numbers(records), clusters, error_rate, budget, seed, store)
-            with key_reader() as next_key:
-                Conversation(session, records, annotator or _user(), next_key).run()
-            _write_results(session, records, store, data)
-    except CoterieError as error:
-        raise click.ClickException(str(error)) from error
+    records = read_records(data, id_column)
+    with AnswerStore(log) as store:
+        session = _start(to_numbers(records), clusters, error_rate, budget, seed, store)
+        with key_reader() as next_key:
+            Conversation(session, records, annotator or _user(), next_key).run()
+        _write_results(session, records, store, data)
 
 
 def _start(
@@ -270,20 +280,18 @@ def _write_results(
     if not session.history:
         click.echo("No answers, nothing written.")
         return
-    labels = session.labels()
+    labels = np.asarray(session.labels())
     label_path = data.with_name(data.name + ".labels.csv")
-    with open(label_path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["id", "cluster"])
-        writer.writerows(zip(records.ids, np.asarray(labels).tolist(), strict=True))
+    ids = np.array(records.ids, dtype=object)
+    write_table(Table.of("labels", {"id": ids, "cluster": labels}), label_path)
     pair_path = data.with_name(data.name + ".constraints.csv")
     constraints = session.constraints
-    with open(pair_path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["a", "b", "kind"])
-        for (i, j), kind in zip(constraints.pairs.tolist(), constraints.kind.tolist(), strict=True):
-            writer.writerow([records.ids[i], records.ids[j], "must" if kind > 0 else "cannot"])
-    found = len(set(np.asarray(labels).tolist()))
+    named = name_pairs(constraints, records.ids)
+    columns = {
+        name: np.array([pair[name] for pair in named], dtype=object) for name in ("a", "b", "kind")
+    }
+    write_table(Table.of("pairs", columns), pair_path, raw=True)  # ids must stay as they are
+    found = len(set(labels.tolist()))
     click.echo(f"Answers     {store.path}")
     click.echo(f"Labels      {label_path} ({found} clusters)")
     click.echo(f"Constraints {pair_path} ({constraints.n_pairs} pairs)")

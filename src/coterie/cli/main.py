@@ -8,22 +8,32 @@ import click
 
 from coterie import __version__
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
-# name: (module, object). Loading them only when needed keeps `coterie --help` quick.
-_COMMANDS = {"ask": ("coterie.cli.ask", "ask")}
+# name: (module, what it does). Loading them only when needed keeps `coterie --help` quick; a test
+# compares the texts with the commands' own.
+COMMANDS = {
+    "ask": ("coterie.cli.ask", "Cluster records by asking which pairs belong together."),
+    "check": ("coterie.cli.check", "Say what the pairs imply, and whether they can be kept."),
+    "fit": ("coterie.cli.fit", "Cluster the rows of a table, with what is known about pairs."),
+    "predict": ("coterie.cli.predict", "Put new rows into the clusters of a saved model."),
+    "score": ("coterie.cli.score", "Compare clusters with the true classes."),
+}
 
 
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        module, name = _COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(module), name)
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

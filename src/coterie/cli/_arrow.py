@@ -1,0 +1,112 @@
+"""Parquet, Arrow and Feather files, and pyarrow's columns as numpy arrays."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cli._table import MISSING_WORDS, Column, Table
+from coterie.exceptions import InvalidData, MissingDependency
+
+__all__ = ["arrow_numbers", "arrow_texts", "kind_of_type", "pyarrow", "read_arrow", "read_parquet"]
+
+
+def pyarrow(what: str) -> Any:
+    """The pyarrow module; `what` needs it, for the message where it is not installed."""
+    try:
+        return import_module("pyarrow")
+    except ImportError as error:
+        raise MissingDependency(
+            f"{what} needs pyarrow; install it with: pip install 'coterie[parquet]', or use CSV."
+        ) from error
+
+
+def read_parquet(path: Path) -> Table:
+    """A Parquet file."""
+    arrow = pyarrow("reading Parquet files")
+    parquet = import_module("pyarrow.parquet")
+    try:
+        return _table(path, parquet.read_table(path))
+    except arrow.ArrowException as error:
+        raise _damaged(path, "Parquet", error) from error
+
+
+def read_arrow(path: Path) -> Table:
+    """An Arrow (IPC file or stream) or Feather file."""
+    arrow = pyarrow("reading Arrow and Feather files")
+    ipc = import_module("pyarrow.ipc")
+    try:
+        with arrow.memory_map(str(path)) as source:
+            whole = source.read(6) == b"ARROW1"
+            source.seek(0)
+            reader = ipc.open_file(source) if whole else ipc.open_stream(source)
+            return _table(path, reader.read_all())
+    except arrow.ArrowException as error:
+        raise _damaged(path, "Arrow", error) from error
+
+
+def _table(path: Path, table: Any) -> Table:
+    names = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidData(f"{path} has two columns named {twice!r}; rename one.")
+    columns = {name: Column(name, table.column(name)) for name in names}
+    return Table(str(path), table.num_rows, columns)
+
+
+def _damaged(path: Path, what: str, error: Exception) -> InvalidData:
+    reason = str(error).splitlines()[0]
+    return InvalidData(f"{path} is not a whole {what} file; write it again. ({reason})")
+
+
+def kind_of_type(kind: Any) -> str:
+    """What a pyarrow type holds: "number", "text" or "other"."""
+    types = import_module("pyarrow").types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        return "number"
+    if types.is_decimal(kind):
+        return "number"
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return "text" if text or types.is_null(kind) else "other"
+
+
+def arrow_texts(values: Any) -> NDArray[np.object_]:
+    """See `Column.texts`."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    try:
+        texts = compute.cast(_plain(values), arrow.large_string())
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):  # lists and the like
+        listed = [None if value is None else str(value) for value in values.to_pylist()]
+        return np.array(listed, dtype=object)
+    return np.asarray(texts.to_numpy(), dtype=object)
+
+
+def arrow_numbers(values: Any) -> NDArray[Any] | None:
+    """See `Column.numbers`; None if some value is not what pyarrow reads as a number."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    kind = kind_of_type(values.type)
+    values = _plain(values)
+    if kind == "number" and arrow.types.is_float32(values.type):
+        return np.asarray(values.to_numpy())
+    if kind == "text" and not arrow.types.is_null(values.type):
+        trimmed = compute.utf8_trim_whitespace(values)
+        words = arrow.array(MISSING_WORDS, trimmed.type)
+        nothing = arrow.scalar(None, trimmed.type)
+        values = compute.if_else(compute.is_in(trimmed, value_set=words), nothing, trimmed)
+    elif kind == "other":
+        return None
+    try:
+        return np.asarray(compute.cast(values, arrow.float64(), safe=False).to_numpy())
+    except arrow.ArrowInvalid:
+        return None
+
+
+def _plain(values: Any) -> Any:
+    types = import_module("pyarrow").types
+    return values.cast(values.type.value_type) if types.is_dictionary(values.type) else values

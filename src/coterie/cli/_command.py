@@ -1,0 +1,144 @@
+"""What all commands share: exit codes, errors in one or two lines, --json, --quiet and --debug."""
+
+from __future__ import annotations
+
+import functools
+import json
+import traceback
+import warnings
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import click
+
+from coterie.exceptions import CoterieError, InfeasibleConstraints, UndecidedFeasibility
+
+__all__ = ["Exit", "Talk", "command"]
+
+
+class Exit(IntEnum):
+    """How a command ends; docs/command-line.md says the same."""
+
+    DONE = 0
+    UNSATISFIABLE = 1  # the pairs cannot all be kept
+    BAD_INPUT = 2  # wrong usage, a file or a value that cannot be used
+    NOT_WRITTEN = 3  # an output could not be written; nothing is left of it
+    UNDECIDED = 4  # not decided within the time limit
+    STOPPED_EARLY = 5  # Ctrl-C: the best found so far was written
+    BUG = 70  # an error nobody foresaw
+    INTERRUPTED = 130  # Ctrl-C twice: nothing was written
+
+
+class Talk:
+    """What a command says: notes on the way, one result at the end.
+
+    With `--json` the result is one JSON object on the standard output that holds the notes too.
+    Otherwise notes go to the standard error, and `--quiet` silences them and the result.
+    """
+
+    def __init__(self, *, as_json: bool, quiet: bool) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Something the user should know that is no error; each is said once."""
+        if text in self.notes:
+            return
+        self.notes.append(text)
+        if not (self.as_json or self.quiet):
+            click.echo(f"Note: {text}", err=True)
+
+    def result(self, values: dict[str, Any], text: str, *, err: bool = False) -> None:
+        """The outcome, for scripts and for people; `err` where the output itself is on stdout."""
+        if self.as_json:
+            click.echo(json.dumps({**values, "notes": self.notes}, ensure_ascii=False), err=err)
+        elif not self.quiet:
+            click.echo(text, err=err)
+
+    def error(self, text: str, code: Exit) -> None:
+        """What went wrong."""
+        if self.as_json:
+            click.echo(json.dumps({"error": text, "exit_code": int(code), "notes": self.notes}))
+        click.echo(f"Error: {text}", err=True)
+
+
+def _debug() -> click.Option:
+    return click.Option(["--debug"], is_flag=True, help="Show where in the program an error arose.")
+
+
+def _speech() -> list[click.Parameter]:
+    return [
+        click.Option(["--json", "as_json"], is_flag=True, help="One JSON object, for scripts."),
+        click.Option(["--quiet", "-q"], is_flag=True, help="Say nothing but errors."),
+    ]
+
+
+def command(
+    name: str, *, conversation: bool = False
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A click command whose function is given a `Talk` first.
+
+    Errors become one or two lines and an exit code; warnings become notes. A `conversation` has
+    no --json and no --quiet.
+    """
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        @functools.wraps(function)
+        def run(debug: bool, as_json: bool = False, quiet: bool = False, **arguments: Any) -> None:
+            talk = Talk(as_json=as_json, quiet=quiet)
+            code = _run(lambda: function(talk, **arguments), talk, debug)
+            if code:
+                click.get_current_context().exit(int(code))
+
+        made: click.Command = click.command(name)(run)
+        made.params += [*([] if conversation else _speech()), _debug()]
+        return made
+
+    return decorate
+
+
+def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
+    def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):  # Coterie's and scikit-learn's, meant for users
+            talk.note(str(message))
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = note
+            return work() or Exit.DONE
+    except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise  # click knows what to do
+    except KeyboardInterrupt:
+        talk.error("stopped; nothing was written.", Exit.INTERRUPTED)
+        return Exit.INTERRUPTED
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        text, code = _explain(error)
+        talk.error(text, code)
+        return code
+
+
+def _explain(error: Exception) -> tuple[str, Exit]:
+    from coterie.cli._files import NotWritten
+
+    for kind, code in (
+        (InfeasibleConstraints, Exit.UNSATISFIABLE),
+        (UndecidedFeasibility, Exit.UNDECIDED),
+        (NotWritten, Exit.NOT_WRITTEN),
+        (CoterieError, Exit.BAD_INPUT),
+    ):
+        if isinstance(error, kind):
+            return str(error), code
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}.", Exit.BAD_INPUT
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}. Use fewer rows or columns.", Exit.BAD_INPUT
+    return (
+        f"{type(error).__name__}: {error}\nThis should not happen. Run it again with --debug and "
+        "report what it shows.",
+        Exit.BUG,
+    )

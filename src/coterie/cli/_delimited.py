@@ -1,0 +1,164 @@
+"""Comma- and tab-separated files. Every value stays text until a command asks for numbers, so
+codes like 007 survive the way through.
+
+pyarrow reads them where it is installed. The plain reader below says what is right: whatever
+pyarrow refuses is read again by it, and it finds the line to name.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.cli._table import Column, Table
+from coterie.exceptions import InvalidData
+
+__all__ = ["raw_bytes", "raw_text", "read_delimited"]
+
+_LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a long text
+_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def read_delimited(path: Path, delimiter: str | None = None) -> Table:
+    """A file with a header, plain or gzipped, in UTF-8; the delimiter is found if not given."""
+    raw = _checked_bytes(path)
+    first = raw.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
+    # The sign that parts the header's names; a tie goes to the comma.
+    mark = delimiter or max(",;\t", key=first.count)
+    columns = _read_by_arrow(path, raw, mark)
+    if columns is None:
+        columns = _read_plain(path, raw, mark)
+    n_rows = len(next(iter(columns.values())))
+
+    def place(row: int) -> str:
+        return f"line {_line_of(path, row, mark)}"
+
+    return Table(str(path), n_rows, columns, place=place)
+
+
+def raw_bytes(path: Path) -> bytes:
+    """What a file holds, unpacked if its name ends in .gz."""
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    try:
+        with gzip.open(path) as stream:
+            return stream.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InvalidData(f"{path} is not a whole gzip file: {error}.") from error
+
+
+def raw_text(path: Path, raw: bytes) -> str:
+    """The bytes as UTF-8 text without the mark some editors put in front."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InvalidData(
+            f"{path}, line {line}: not UTF-8 text (byte {raw[error.start]:#04x}); save the file as "
+            f"UTF-8, for instance: iconv -f latin1 -t utf-8 {path.name}"
+        ) from error
+
+
+def _checked_bytes(path: Path) -> bytes:
+    raw = raw_bytes(path)
+    for mark, encoding in _BOMS.items():
+        if raw.startswith(mark):
+            raise InvalidData(f"{path} is {encoding} text; save it as UTF-8.")
+    nul = raw.find(b"\0")
+    if nul >= 0:
+        line = raw.count(b"\n", 0, nul) + 1
+        raise InvalidData(f"{path}, line {line}: a NUL byte; this is not a text table.")
+    if not raw.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise InvalidData(f"{path} is empty.")
+    return raw
+
+
+def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line it ends on, values) of every record; blank lines are left out."""
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for values in reader:
+            if values:
+                yield reader.line_num, values
+    except csv.Error as error:
+        raise InvalidData(f"{path}, line {reader.line_num}: {error}.") from error
+    finally:
+        csv.field_size_limit(before)
+
+
+def _header(path: Path, names: list[str]) -> list[str]:
+    names = [name.strip() for name in names]
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise InvalidData(
+                f"{path}: column {number} has no name in the header; give it one. (A data frame's "
+                "index is written so; leave it out with index=False.)"
+            )
+        if name in names[: number - 1]:
+            raise InvalidData(f"{path} has two columns named {name!r}; rename one.")
+    return names
+
+
+def _read_plain(path: Path, raw: bytes, delimiter: str) -> dict[str, Column]:
+    records = _records(path, raw_text(path, raw), delimiter)
+    names = _header(path, next(records)[1])
+    rows = []
+    for line, values in records:
+        if len(values) != len(names):
+            raise InvalidData(
+                f"{path}, line {line}: {len(values)} values for {len(names)} columns."
+            )
+        rows.append(values)
+    by_column = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return {
+        name: Column(name, _objects(values)) for name, values in zip(names, by_column, strict=True)
+    }
+
+
+def _objects(values: Any) -> Any:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] | None:
+    """As `_read_plain`; None where pyarrow is not there or does not like the file."""
+    try:
+        arrow, reader = import_module("pyarrow"), import_module("pyarrow.csv")
+    except ImportError:
+        return None
+    first = raw.split(b"\n", 1)[0]
+    if not first.strip() or b'"' in first or b"\r" in first.rstrip(b"\r"):
+        return None  # the header may stand elsewhere or span lines
+    given = raw_text(path, first).rstrip("\r").split(delimiter)
+    names = _header(path, given)
+    try:
+        table = reader.read_csv(
+            arrow.BufferReader(raw),
+            read_options=reader.ReadOptions(column_names=names, skip_rows=1),
+            parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=reader.ConvertOptions(
+                column_types=dict.fromkeys(names, arrow.large_string()), strings_can_be_null=False
+            ),
+        )
+    except arrow.ArrowException:
+        return None
+    return {name: Column(name, table.column(name)) for name in names}
+
+
+def _line_of(path: Path, row: int, delimiter: str) -> int:
+    """The line a row ends on; the file is read again, as this is only asked for a message."""
+    records = _records(path, raw_text(path, raw_bytes(path)), delimiter)
+    for number, (line, _) in enumerate(records, start=-1):
+        if number == row:
+            return line
+    return row + 2

@@ -1,0 +1,153 @@
+"""Options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from coterie.cli._methods import METHODS
+from coterie.cli._words import nearest
+
+__all__ = [
+    "CommaList",
+    "MethodName",
+    "clusters_option",
+    "data_argument",
+    "feature_options",
+    "file_type",
+    "id_option",
+    "method_options",
+    "output_options",
+]
+
+Decorator = Callable[[Any], Any]
+file_type = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+class CommaList(click.ParamType):
+    """Names parted by commas."""
+
+    name = "names"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """The names without spaces around them."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip() for name in value.split(","))
+        if not all(names):
+            self.fail(f"{value!r} has an empty name; write a,b,c.", param, ctx)
+        return names
+
+
+class MethodName(click.ParamType):
+    """The name of a method, as `METHODS` has it; case, "-" and "_" do not matter."""
+
+    name = "method"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name without them."""
+        plain = value.lower().replace("-", "").replace("_", "")
+        if plain not in METHODS:
+            self.fail(
+                f"{value!r} is not known.{nearest(plain, METHODS)} Choose from "
+                f"{', '.join(METHODS)}.",
+                param,
+                ctx,
+            )
+        return plain
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so."""
+        return [CompletionItem(name) for name in METHODS if name.startswith(incomplete.lower())]
+
+
+def together(*decorators: Decorator) -> Decorator:
+    """Several options as one decorator, shown in this order."""
+
+    def decorate(function: Any) -> Any:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+data_argument = click.argument("data", type=file_type)
+id_option = click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    help="Column that names the rows; it is not clustered. Without it rows are numbered from 0.",
+)
+clusters_option = click.option(
+    "-k",
+    "--clusters",
+    metavar="K",
+    type=click.IntRange(min=1),
+    help="Number of clusters. Some methods find it themselves.",
+)
+feature_options = together(
+    id_option,
+    click.option("--features", type=CommaList(), default=(), help="Columns to cluster by: a,b,c."),
+    click.option("--drop", type=CommaList(), default=(), help="Columns to leave out."),
+    click.option(
+        "--categorical",
+        type=CommaList(),
+        default=(),
+        help="Columns of categories, even if there are many or they look like numbers.",
+    ),
+    click.option(
+        "--text",
+        metavar="COLUMN",
+        help="Column of text, clustered by its words (alone, unless --features names others).",
+    ),
+    click.option("--scale", is_flag=True, help="Bring numbers to mean 0 and deviation 1."),
+    click.option(
+        "--impute",
+        is_flag=True,
+        help="Fill missing values: numbers by the mean, categories by the most frequent one.",
+    ),
+)
+method_options = together(
+    clusters_option,
+    click.option(
+        "--method",
+        type=MethodName(),
+        default="mosaic",
+        show_default=True,
+        help=f"How to cluster: {', '.join(METHODS)}.",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the method; may be given several times.",
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**32 - 1), help="For the same result each time."
+    ),
+)
+output_options = together(
+    click.option(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=click.Path(path_type=Path),
+        help="The rows with their cluster: .csv .tsv .jsonl .parquet .feather .npy, or - (CSV).",
+    ),
+    click.option("--force", is_flag=True, help="Overwrite outputs that exist."),
+    click.option(
+        "--raw",
+        is_flag=True,
+        help="Leave cells that a spreadsheet would run as formulas as they are.",
+    ),
+)

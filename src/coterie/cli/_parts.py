@@ -1,0 +1,269 @@
+"""The parts of a recipe: a column of numbers, of categories or of text, or a whole matrix.
+
+Each is a plain record of what was learned; `apply` gives the features and notes for the user.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from coterie.cli._table import Column, Numbers, Table, missing
+from coterie.exceptions import InvalidData
+
+if TYPE_CHECKING:
+    from coterie.cli._recipe import Choices
+
+__all__ = ["PARTS", "CategoryPart", "MatrixPart", "NumberPart", "Part", "TextPart", "learn_part"]
+
+_LEAST_CATEGORIES, _MOST_CATEGORIES = 20, 100
+_SHOWN = 3  # examples in a note
+
+
+@dataclass(frozen=True)
+class NumberPart:
+    """A column of numbers: (x − center) / spread; `fill` stands for missing ones, None refuses."""
+
+    kind: ClassVar[str] = "number"
+    column: str
+    center: float = 0.0
+    spread: float = 1.0
+    fill: float | None = None
+
+    @classmethod
+    def learn(cls, table: Table, column: Column, numbers: Numbers, choices: Choices) -> NumberPart:
+        """Mean and spread of the known values."""
+        values = numbers.values
+        _refuse_infinite(table, column, values)
+        known = values[~np.isnan(values)]
+        if not known.size:
+            raise InvalidData(
+                f"{table.source}: column {column.name!r} holds no value; leave it out with --drop."
+            )
+        mean, spread = (float(known.mean()), float(known.std())) if choices.scale else (0.0, 1.0)
+        fill = float(known.mean()) if choices.impute else None
+        return cls(column.name, mean, spread if spread > 0 else 1.0, fill)
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [self.column]
+
+    def apply(self, table: Table) -> tuple[Any, list[str]]:
+        column = table.column(self.column)
+        values, bad = column.numbers
+        if bad.size:
+            raise _not_a_number(table, column, bad)
+        _refuse_infinite(table, column, values)
+        absent = np.isnan(values)
+        notes = []
+        if absent.any():
+            if self.fill is None:
+                raise _missing(table, column, absent)
+            values = np.where(absent, self.fill, values)
+            notes.append(f"{self.column}: {int(absent.sum())} missing values filled by the mean")
+        if values.size > 1 and values.min() == values.max():
+            notes.append(f"{self.column}: the same in every row")
+        if self.center != 0.0 or self.spread != 1.0:
+            values = (values - self.center) / self.spread
+        return values.reshape(-1, 1), notes
+
+
+@dataclass(frozen=True)
+class CategoryPart:
+    """A column of categories, one feature for each; a category not in the list gives zeros."""
+
+    kind: ClassVar[str] = "category"
+    column: str
+    categories: list[str]
+    fill: str | None = None
+
+    @classmethod
+    def learn(cls, table: Table, column: Column, choices: Choices) -> CategoryPart:
+        """The categories in sorted order, and the most frequent one where values may be missing."""
+        texts = column.texts()
+        known = texts[~missing(texts)]
+        categories, counts = np.unique(known.astype(str), return_counts=True)
+        limit = min(_MOST_CATEGORIES, max(_LEAST_CATEGORIES, table.n_rows // 2))
+        if len(categories) > limit and column.name not in choices.categorical:
+            raise InvalidData(
+                f"{table.source}: column {column.name!r} holds {len(categories)} different texts. "
+                "Leave it out with --drop, name it in --id or --text, or insist with --categorical."
+            )
+        if not len(categories):
+            raise InvalidData(
+                f"{table.source}: column {column.name!r} holds no value; leave it out with --drop."
+            )
+        fill = str(categories[counts.argmax()]) if choices.impute else None
+        return cls(column.name, categories.tolist(), fill)
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}={category}" for category in self.categories]
+
+    def apply(self, table: Table) -> tuple[Any, list[str]]:
+        column = table.column(self.column)
+        texts = column.texts()
+        absent = missing(texts)
+        notes = []
+        if absent.any():
+            if self.fill is None:
+                raise _missing(table, column, absent)
+            texts = np.where(absent, self.fill, texts)
+            notes.append(f"{self.column}: {int(absent.sum())} missing filled by {self.fill!r}")
+        code_of = {category: code for code, category in enumerate(self.categories)}
+        codes = np.fromiter((code_of.get(str(text), -1) for text in texts), np.int64, len(texts))
+        unknown = codes < 0
+        if unknown.any():
+            names = sorted({str(text) for text in texts[unknown]})
+            more = ", …" if len(names) > _SHOWN else ""
+            notes.append(
+                f"{self.column}: {int(unknown.sum())} values not seen in fitting count as none of "
+                f"its categories ({', '.join(names[:_SHOWN])}{more})"
+            )
+        features = np.zeros((len(codes), len(self.categories)))
+        features[np.flatnonzero(~unknown), codes[~unknown]] = 1.0
+        return features, notes
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A column of text by its words: tf-idf (n, words), CSR, rows of length 1."""
+
+    kind: ClassVar[str] = "text"
+    column: str
+    words: list[str]
+    idf: list[float]
+
+    @classmethod
+    def learn(cls, table: Table, column: Column) -> TextPart:
+        """The words that occur in two rows at least: others cannot bring rows together."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(min_df=2)
+        try:
+            vectorizer.fit(_documents(column))
+        except ValueError as error:
+            raise InvalidData(
+                f"{table.source}: no word of column {column.name!r} occurs in two rows."
+            ) from error
+        words = vectorizer.get_feature_names_out().tolist()
+        return cls(column.name, words, vectorizer.idf_.tolist())
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}:{word}" for word in self.words]
+
+    def apply(self, table: Table) -> tuple[Any, list[str]]:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(vocabulary=self.words)
+        vectorizer.idf_ = np.array(self.idf)
+        X = vectorizer.transform(_documents(table.column(self.column)))
+        empty = int((np.diff(X.indptr) == 0).sum())
+        notes = [f"{self.column}: {empty} rows hold none of the words"] if empty else []
+        return X, notes
+
+
+@dataclass(frozen=True)
+class MatrixPart:
+    """The matrix of an array file, (x − center) / spread; sparse ones are not centred."""
+
+    kind: ClassVar[str] = "matrix"
+    n_features: int
+    center: list[float] | None = None
+    spread: list[float] | None = None
+
+    @classmethod
+    def learn(cls, matrix: Any, scale: bool) -> MatrixPart:
+        """Mean and spread of each column if `scale`."""
+        if not scale:
+            return cls(matrix.shape[1])
+        from sklearn.preprocessing import StandardScaler
+
+        dense = isinstance(matrix, np.ndarray)
+        scaler = StandardScaler(with_mean=dense).fit(matrix)
+        center = scaler.mean_.tolist() if dense else None
+        return cls(matrix.shape[1], center, scaler.scale_.tolist())
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [f"x{j}" for j in range(self.n_features)]
+
+    def apply(self, table: Table) -> tuple[Any, list[str]]:
+        matrix = table.matrix
+        if matrix is None or matrix.shape[1] != self.n_features:
+            found = "named columns" if matrix is None else f"{matrix.shape[1]} columns"
+            raise InvalidData(
+                f"{table.source} holds {found}; the model was fitted to an array file of "
+                f"{self.n_features} columns."
+            )
+        if self.center is not None:
+            matrix = matrix - np.array(self.center)
+        if self.spread is not None:
+            from scipy import sparse
+
+            dense = isinstance(matrix, np.ndarray)
+            scale = 1 / np.array(self.spread)
+            matrix = matrix * scale if dense else (matrix @ sparse.diags(scale)).tocsr()
+        return matrix, []
+
+
+Part = NumberPart | CategoryPart | TextPart | MatrixPart
+PARTS: dict[str, Any] = {
+    part.kind: part for part in (NumberPart, CategoryPart, TextPart, MatrixPart)
+}
+
+
+def learn_part(table: Table, name: str, choices: Choices) -> Part:
+    """The part a column calls for: as the user says, else numbers if they are numbers."""
+    column = table.column(name)
+    if name == choices.text:
+        return TextPart.learn(table, column)
+    if name in choices.categorical:
+        return CategoryPart.learn(table, column, choices)
+    if column.kind == "other":
+        raise InvalidData(
+            f"{table.source}: column {name!r} holds neither numbers nor text; leave it out with "
+            "--drop, or turn it into numbers first."
+        )
+    numbers = column.numbers
+    if not numbers.bad.size:
+        return NumberPart.learn(table, column, numbers, choices)
+    known = int((~np.isnan(numbers.values)).sum())
+    if known > numbers.bad.size:  # mostly numbers: more likely a slip than a category
+        raise _not_a_number(table, column, numbers.bad)
+    return CategoryPart.learn(table, column, choices)
+
+
+def _documents(column: Column) -> list[str]:
+    return [text or "" for text in column.texts()]
+
+
+def _not_a_number(table: Table, column: Column, bad: Any) -> InvalidData:
+    row = int(bad[0])
+    others = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
+    return InvalidData(
+        f"{table.source}, {table.place(row)}: {column.texts()[row]!r} in column {column.name!r} is "
+        f"not a number{others}. Correct it, or leave the column out with --drop, or say "
+        "--categorical."
+    )
+
+
+def _missing(table: Table, column: Column, absent: Any) -> InvalidData:
+    rows = np.flatnonzero(absent)
+    others = f" ({rows.size} such rows)" if rows.size > 1 else ""
+    return InvalidData(
+        f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}. "
+        "Fill it in, or fit with --impute, or leave the column out with --drop."
+    )
+
+
+def _refuse_infinite(table: Table, column: Column, values: Any) -> None:
+    infinite = np.flatnonzero(np.isinf(values))
+    if infinite.size:
+        raise InvalidData(
+            f"{table.source}, {table.place(int(infinite[0]))}: infinite value in column "
+            f"{column.name!r}; correct it or leave the column out with --drop."
+        )

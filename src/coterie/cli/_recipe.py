@@ -1,0 +1,194 @@
+"""From columns to the matrix that is clustered, the same way for `fit` and for `predict`.
+
+A recipe is a list of parts, each of which turns one column (or the matrix of an array file) into
+features. It is learned from the table that is fitted and saved as JSON beside the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.cli._parts import (
+    PARTS,
+    MatrixPart,
+    Part,
+    TextPart,
+    learn_part,
+)
+from coterie.cli._table import Table
+from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
+
+__all__ = ["Choices", "Features", "Recipe"]
+
+
+class Choices(NamedTuple):
+    """What the user says about the columns.
+
+    Attributes
+    ----------
+    id_column : str or None
+    features, drop : sequence of str
+        Use only these, or all but these.
+    categorical : sequence of str
+        One-hot, however many values there are and even if they look like numbers.
+    text : str or None
+        tf-idf of its words.
+    scale : bool
+        Numbers to mean 0 and standard deviation 1.
+    impute : bool
+        Missing numbers by the mean, missing categories by the most frequent one.
+    """
+
+    id_column: str | None = None
+    features: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    text: str | None = None
+    scale: bool = False
+    impute: bool = False
+
+
+class Features(NamedTuple):
+    """What a recipe made of a table: X (n, d), dense or CSR, and what the user should know."""
+
+    X: Any
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table becomes features.
+
+    Attributes
+    ----------
+    id_column : str or None
+    parts : tuple of parts
+        `NumberPart`, `CategoryPart`, `TextPart` or `MatrixPart`, in order of the features.
+    """
+
+    id_column: str | None
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def learn(cls, table: Table, choices: Choices) -> Recipe:
+        """The recipe these choices mean for this table."""
+        if table.matrix is not None:
+            _refuse_choices_for_matrix(table, choices)
+            parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
+            return cls(choices.id_column, parts)
+        names = _chosen(table, choices)
+        parts = tuple(learn_part(table, name, choices) for name in names)
+        return cls(choices.id_column, parts)
+
+    def apply(self, table: Table) -> Features:
+        """The features of a table; its other columns do not matter."""
+        blocks, notes = [], []
+        for part in self.parts:
+            block, note = part.apply(table)
+            blocks.append(block)
+            notes += note
+        if len(blocks) == 1:
+            X = blocks[0]
+        elif any(isinstance(part, TextPart) for part in self.parts):
+            from scipy import sparse
+
+            X = sparse.hstack(blocks, format="csr")
+        else:
+            X = _side_by_side(blocks)
+        _check_any_difference(table, X)
+        return Features(X, notes)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """A name for each column of X: `height`, `town=Ulm`, `text:word`."""
+        return [name for part in self.parts for name in part.feature_names]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are used."""
+        return [part.column for part in self.parts if not isinstance(part, MatrixPart)]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values; `from_json` is the inverse."""
+        parts = [{"kind": part.kind, **asdict(part)} for part in self.parts]
+        return {"id_column": self.id_column, "parts": parts}
+
+    @classmethod
+    def from_json(cls, content: Any) -> Recipe:
+        """A recipe from what `to_json` gave; anything else is refused."""
+        try:
+            parts = []
+            for given in content["parts"]:
+                fields = dict(given)
+                parts.append(PARTS[fields.pop("kind")](**fields))
+            return cls(content["id_column"], tuple(parts))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidModel(f"the recipe is damaged: {error!r}.") from error
+
+
+def _chosen(table: Table, choices: Choices) -> list[str]:
+    """Names of the columns to use, in the order of the file."""
+    for option, names in (
+        ("--features", choices.features),
+        ("--drop", choices.drop),
+        ("--categorical", choices.categorical),
+        ("--text", (choices.text,) if choices.text else ()),
+    ):
+        for name in names:
+            table.column(name, option)
+    if choices.features and choices.drop:
+        raise InvalidParameter("give --features or --drop, not both.")
+    if choices.features:
+        wanted = {*choices.features, *choices.categorical}
+    elif choices.text and not choices.categorical:
+        wanted = set()  # a text is enough by itself; numbers beside it are asked for by name
+    else:
+        wanted = set(table.columns) - set(choices.drop)
+    if choices.text:
+        wanted.add(choices.text)
+    wanted.discard(choices.id_column or "")
+    names = [name for name in table.columns if name in wanted]
+    if not names:
+        raise InvalidData(f"{table.source}: no column is left to cluster by.")
+    return names
+
+
+def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
+    given = [
+        option
+        for option, value in (
+            ("--features", choices.features),
+            ("--drop", choices.drop),
+            ("--categorical", choices.categorical),
+            ("--text", choices.text),
+        )
+        if value
+    ]
+    if given:
+        raise InvalidParameter(
+            f"{given[0]} needs named columns, and {table.source} is an array file."
+        )
+
+
+def _side_by_side(blocks: list[Any]) -> Any:
+    """Blocks (n,) and (n, d) as one C-ordered array, float32 only if all of them are."""
+    widths = [1 if block.ndim == 1 else block.shape[1] for block in blocks]
+    X = np.empty((len(blocks[0]), sum(widths)), dtype=np.result_type(*blocks))
+    at = 0
+    for block, width in zip(blocks, widths, strict=True):
+        X[:, at : at + width] = block.reshape(len(X), width)
+        at += width
+    return X
+
+
+def _check_any_difference(table: Table, X: Any) -> None:
+    """Rows that are all alike cannot be clustered."""
+    if X.shape[0] > 1:
+        low, high = X.min(axis=0), X.max(axis=0)
+        alike = (low != high).sum() == 0
+        if alike:
+            raise InvalidData(f"{table.source}: all rows are alike in every column that is used.")

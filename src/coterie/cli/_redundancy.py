@@ -1,0 +1,43 @@
+"""Pairs that say only what the other pairs imply."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from coterie.constraints import Constraints
+
+__all__ = ["redundant_pairs"]
+
+
+def redundant_pairs(constraints: Constraints, component: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers (r,) of pairs that can all be left out without changing what follows from the rest.
+
+    Must-links beyond a spanning forest of their components, and cannot-links between two
+    components that an earlier one parts already. `component` (n,) is that of each row under the
+    must-links that count; cannot-links inside a component contradict and are never redundant.
+    """
+    must = np.flatnonzero(constraints.kind > 0)
+    cannot = np.flatnonzero(constraints.kind < 0)
+    ends = np.sort(component[constraints.pairs[cannot]], axis=1)
+    between = ends[:, 0] != ends[:, 1]
+    cannot, ends = cannot[between], ends[between]
+    kept = np.zeros(constraints.n_pairs, dtype=bool)
+    _, first = np.unique(ends, axis=0, return_index=True)
+    kept[cannot[first]] = True
+    kept[must[_forest(constraints.pairs[must], constraints.n_samples)]] = True
+    implied = np.zeros(constraints.n_pairs, dtype=bool)
+    implied[must] = implied[cannot] = True
+    return np.flatnonzero(implied & ~kept)
+
+
+def _forest(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Numbers of pairs (m, 2) that form a spanning forest, earlier pairs preferred."""
+    if not len(pairs):
+        return np.empty(0, dtype=np.int64)
+    distinct, first = np.unique(pairs, axis=0, return_index=True)
+    # The number itself is the length of the edge, from 1 as zero would be no edge.
+    graph = coo_array((first + 1.0, (distinct[:, 0], distinct[:, 1])), shape=(n, n)).tocsr()
+    return minimum_spanning_tree(graph).data.astype(np.int64) - 1

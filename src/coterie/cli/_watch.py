@@ -1,0 +1,82 @@
+"""A fit on the command line: a progress bar after two seconds, and Ctrl-C keeps the best so far."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from coterie.cli._command import Talk
+from coterie.progress import Interruption, Step, interruptible, watching
+
+__all__ = ["watched"]
+
+_PATIENCE = 2.0  # seconds before a bar is worth its lines
+
+
+@contextmanager
+def watched(talk: Talk, what: str) -> Iterator[Interruption]:
+    """Show how far the fits inside this block are, on a terminal and unless told to be quiet."""
+
+    def say() -> None:
+        click.echo("\nEnding after this step; press Ctrl-C again to stop at once.", err=True)
+
+    visible = sys.stderr.isatty() and not talk.quiet
+    bar = Bar(what)
+    try:
+        with interruptible(say) as interruption:
+            if visible:
+                with watching(bar.show):
+                    yield interruption
+            else:
+                yield interruption
+    finally:
+        bar.close()
+
+
+class Bar:
+    """A progress bar that appears once the work has taken two seconds."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.begun = time.monotonic()
+        self.progress: Any = None
+        self.task: Any = None
+        self.last = 0
+
+    def show(self, step: Step) -> None:
+        """Show an iteration; also the watcher's signature, so it must return None."""
+        if self.progress is None:
+            if time.monotonic() - self.begun < _PATIENCE:
+                return
+            self._open()
+        if step.step <= self.last:  # another loop has begun: another start, another stage
+            self.progress.reset(self.task)
+        self.last = step.step
+        text = f"step {step.step} of at most {step.total}, objective {step.objective:.6g}"
+        self.progress.update(self.task, completed=step.step, total=step.total, detail=text)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.progress is not None:
+            self.progress.stop()
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}"),
+            TextColumn("at most"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.progress.add_task(self.what, total=None, detail="")
+        self.progress.start()

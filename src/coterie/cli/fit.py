@@ -1,0 +1,158 @@
+"""`coterie fit`: cluster the rows of a table, with what is known about pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coterie.cli._command import Exit, Talk, command
+from coterie.cli._options import (
+    data_argument,
+    feature_options,
+    file_type,
+    method_options,
+    output_options,
+)
+
+if TYPE_CHECKING:
+    from coterie.cli._bundle import Bundle
+    from coterie.cli._inputs import Inputs
+
+__all__ = ["fit"]
+
+
+@command("fit")
+@data_argument
+@click.option(
+    "--constraints", "pairs", metavar="PAIRS", type=file_type, help="Pairs: columns a, b, kind."
+)
+@click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
+@method_options
+@feature_options
+@output_options
+@click.option(
+    "--save",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder for the model, to be used by predict and report.",
+)
+def fit(
+    talk: Talk,
+    *,
+    data: Path,
+    pairs: Path | None,
+    hard: bool,
+    clusters: int | None,
+    method: str,
+    settings: tuple[str, ...],
+    seed: int | None,
+    output: Path | None,
+    force: bool,
+    raw: bool,
+    save: Path | None,
+    **choices: Any,
+) -> Exit | None:
+    """Cluster the rows of a table, with what is known about pairs.
+
+    DATA is a table (.csv .tsv .jsonl .parquet .arrow .feather) or an array (.npy .npz).
+    """
+    from coterie.cli._bundle import Bundle, how_made, save_bundle
+    from coterie.cli._inputs import confidence, fit_model, read_inputs
+    from coterie.cli._methods import METHODS, build
+    from coterie.cli._output import STDOUT, with_results, write_table
+    from coterie.cli._recipe import Choices
+
+    check_outputs(output, save, force)
+    takes_pairs = METHODS[method].takes_pairs
+    estimator = build(method, clusters, seed, settings)
+    inputs = read_inputs(talk, data, pairs, Choices(**choices), hard=hard)
+    if pairs is not None and not takes_pairs:
+        talk.note(f"{method} does not use pairs; they are left out")
+    stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
+    made = how_made(
+        estimator,
+        method=method,
+        seed=seed,
+        data=data.name,
+        constraints=None if pairs is None else pairs.name,
+        n_rows=inputs.table.n_rows,
+        n_features=inputs.X.shape[1],
+        id_column=inputs.recipe.id_column,
+        stopped_early=stopped,
+        notes=talk.notes,
+    )
+    bundle = Bundle(estimator, inputs.recipe, made)
+    results = {"cluster": estimator.labels_}
+    sure = confidence(estimator, inputs.X, estimator.labels_, new=False)
+    if sure is not None:
+        results["confidence"] = sure
+    if output is not None:
+        write_table(with_results(inputs.table, results), output, raw=raw)
+    if save is not None:
+        save_bundle(bundle, save)
+    values = _summary(bundle, inputs, output, save)
+    talk.result(values, _in_words(values), err=output == STDOUT)
+    return Exit.STOPPED_EARLY if stopped else None
+
+
+def check_outputs(output: Path | None, save: Path | None, force: bool) -> None:
+    """Refuse outputs that cannot be written, before any work is done; ask on a terminal."""
+    from coterie.cli._bundle import check_bundle_target
+    from coterie.cli._files import ask_or_refuse, check_target
+    from coterie.cli._output import STDOUT, check_format
+
+    if output is not None and output != STDOUT:
+        check_format(output)
+        check_target(output, ask_or_refuse(output, force))
+    if save is not None:
+        check_bundle_target(save)
+        check_target(save, ask_or_refuse(save, force), "folder")
+
+
+def _summary(
+    bundle: Bundle, inputs: Inputs, output: Path | None, save: Path | None
+) -> dict[str, Any]:
+    import numpy as np
+
+    model = bundle.model
+    found, sizes = np.unique(model.labels_, return_counts=True)
+    broken = getattr(model, "violations_", ())
+    return {
+        "method": bundle.made["method"],
+        "n_rows": inputs.table.n_rows,
+        "n_features": int(inputs.X.shape[1]),
+        "n_pairs": inputs.pairs.n_pairs,
+        "n_broken": len(broken),
+        "n_clusters": int(found.size),
+        "sizes": sizes.tolist(),
+        "n_iter": int(getattr(model, "n_iter_", 0)),
+        "objective": _finite(getattr(model, "objective_", getattr(model, "lower_bound_", None))),
+        "stopped_early": bundle.made["stopped_early"],
+        "output": None if output is None else str(output),
+        "model": None if save is None else str(save),
+    }
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _in_words(values: dict[str, Any]) -> str:
+    sizes = values["sizes"]
+    shown = ", ".join(map(str, sizes[:12])) + (", …" if len(sizes) > 12 else "")
+    lines = [
+        f"{values['n_clusters']} clusters of {values['n_rows']} rows by {values['method']} "
+        f"(sizes {shown})"
+    ]
+    if values["n_pairs"]:
+        lines.append(f"{values['n_broken']} of {values['n_pairs']} pairs broken")
+    if values["stopped_early"]:
+        lines.append(f"Stopped early: the best found in {values['n_iter']} steps was kept")
+    for name, key in (("Rows", "output"), ("Model", "model")):
+        if values[key] is not None:
+            lines.append(f"{name} in {values[key]}")
+    if values["output"] is None and values["model"] is None:
+        lines.append("Nothing was written: give -o for the rows, --save for the model")
+    return "\n".join(lines)

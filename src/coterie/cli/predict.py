@@ -1,0 +1,58 @@
+"""`coterie predict`: put new rows into the clusters of a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coterie.cli._command import Exit, Talk, command
+from coterie.cli._options import file_type, output_options
+
+__all__ = ["predict"]
+
+
+@command("predict")
+@click.argument("model", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("new", type=file_type)
+@output_options
+def predict(
+    talk: Talk, *, model: Path, new: Path, output: Path | None, force: bool, raw: bool
+) -> Exit | None:
+    """Put new rows into the clusters of a saved model.
+
+    MODEL is a folder made by `coterie fit --save`, NEW a table with the columns it was fitted to.
+    """
+    import numpy as np
+
+    from coterie.cli._bundle import load_bundle
+    from coterie.cli._inputs import confidence
+    from coterie.cli._output import STDOUT, with_results, write_table
+    from coterie.cli._reading import read_table
+    from coterie.cli.fit import check_outputs
+
+    check_outputs(output, None, force)
+    bundle = load_bundle(model)
+    table = read_table(new)
+    if bundle.recipe.id_column in table.columns:
+        table = table.named(table.ids(bundle.recipe.id_column))
+    X, notes = bundle.recipe.apply(table)
+    for note in notes:
+        talk.note(note)
+    labels = np.asarray(bundle.model.predict(X))
+    results = {"cluster": labels}
+    sure = confidence(bundle.model, X, labels, new=True)
+    if sure is not None:
+        results["confidence"] = sure
+    target = STDOUT if output is None else output
+    write_table(with_results(table, results), target, raw=raw)
+    found, sizes = np.unique(labels, return_counts=True)
+    values = {
+        "n_rows": table.n_rows,
+        "clusters": found.tolist(),
+        "sizes": sizes.tolist(),
+        "output": None if output is None else str(output),
+    }
+    words = f"{table.n_rows} rows put into {found.size} clusters"
+    talk.result(values, words, err=target == STDOUT)
+    return None
