@@ -116,7 +116,8 @@ def _rises(claim: Claim, rows: pd.DataFrame) -> Decision:
 
 def _monotone(claim: Claim, rows: pd.DataFrame) -> Decision:
     rows = select(rows, claim.get("a", {}))
-    x, metric = claim["x"], claim["metric"]
+    x: str = claim["x"]
+    metric: str = claim["metric"]
     places = sorted(rows.dropna(subset=[x])[x].unique())
     if len(places) < 2:
         return NOT_RUN

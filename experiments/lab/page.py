@@ -156,7 +156,7 @@ def _entry(
         known = {k: v for k, v in {**table.get("where", {}), **at}.items() if k in published}
         theirs = select(published, known)[table["metric"]].dropna()
         if len(theirs):
-            text += f" ({theirs.mean():.2f})"
+            text += f" ({theirs.mean():g})"
     return text
 
 

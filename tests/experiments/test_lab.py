@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from coterie import Constraints
 from lab.claims import FAILS, HOLDS, UNTESTABLE, judge
 from lab.page import results_of, write_page
+from lab.protocol import with_entailed
 from lab.runner import run_study
 from lab.selection import paired, per_draw, select
 from lab.store import Store
@@ -329,3 +332,34 @@ def test_committed_studies_are_sound(study):
         assert names - {None} <= set(study.columns)
     assert study.cells("quick")
     assert study.cells("full")
+
+
+def test_entailed_pairs_are_those_that_every_consistent_labelling_agrees_on():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        y = rng.integers(3, size=7)
+        pairs = np.array([(i, j) for i in range(7) for j in range(i)])
+        pairs = pairs[rng.permutation(len(pairs))[: rng.integers(9)]]
+        same = y[pairs[:, 0]] == y[pairs[:, 1]]
+        told = Constraints(7, pairs[same], pairs[~same])
+        # Enough clusters that nothing follows from their number: partitions of the rows in pairs.
+        rows = np.unique(pairs)
+        agreed: dict[tuple[int, int], set[bool]] = {}
+        for labels in partitions(rows.size):
+            label = dict(zip(rows.tolist(), labels, strict=True))
+            if all(
+                (label[i] == label[j]) == kept for (i, j), kept in zip(pairs, same, strict=True)
+            ):
+                for i, j in combinations(rows.tolist(), 2):
+                    agreed.setdefault((i, j), set()).add(label[i] == label[j])
+        must = [pair for pair, answers in agreed.items() if answers == {True}]
+        cannot = [pair for pair, answers in agreed.items() if answers == {False}]
+        assert with_entailed(told) == Constraints(7, must, cannot)
+
+
+def partitions(n: int) -> list[tuple[int, ...]]:
+    """All partitions of n rows as labels: each row joins an earlier label or takes the next."""
+    found: list[tuple[int, ...]] = [()]
+    for _ in range(n):
+        found = [(*p, label) for p in found for label in range(max(p, default=-1) + 2)]
+    return found
