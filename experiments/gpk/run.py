@@ -1,21 +1,20 @@
 """Seed 004, chapter 4: GPK-Means against MPCK-Means, and graph propagation on text.
 
 For each draw, five folds: pairs from the training folds, clustering of all rows, F and ARI on the
-test fold (section 4.2). Every method gets the same pairs and the same seed. Writes results.csv and,
-by `report.py`, RESULTS.md and curves.png beside it. Draws are taken until there are `--draws`, or
-until `--minutes` are over, whichever comes first, and all settings get a draw before any gets the
-next; results.csv says how many there were.
+test fold (section 4.2). Every method gets the same pairs and the same seed. Writes results.csv, one
+row a fit, and by `report.py` RESULTS.md and curves.png beside it. All settings get a draw before
+any gets the next, and a run that was stopped goes on where it ended, as long as the commit is the
+same: rows of other commits are dropped for the settings that are run.
 
-Run with ``python experiments/gpk/run.py [--draws 50] [--minutes 60] [--data iris]``; ``--quick`` is
-2 draws of three settings.
+Run with ``python experiments/gpk/run.py [--draws 50] [--data iris]``; ``--quick`` is 2 draws of
+three settings and writes nothing.
 """
 
 from __future__ import annotations
 
 import csv
-import time
+import subprocess
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,8 +22,7 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
-from report import write_report
-from scipy.stats import ttest_rel
+from report import summaries, write_report
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -38,50 +36,57 @@ HERE = Path(__file__).parent
 FEW = (10, 20, 40, 60)  # numbers of pairs
 TEXT = (50, 100, 200)
 COLUMNS = (
-    "data", "metric", "method", "n_pairs", "draws", "f", "ari", "f_gain", "p_value",
-    "n_propagated", "must_precision", "cannot_precision",
+    "data", "metric", "method", "n_pairs", "draw", "fold", "seed", "f", "ari",
+    "n_propagated", "must_precision", "cannot_precision", "commit",
 )  # fmt: skip
+
+Row = dict[str, Any]
 
 
 class Setting(NamedTuple):
-    """A data set, the estimator that propagation goes around, and the thresholds to try."""
+    """A data set, the estimator that propagation goes around, and the threshold."""
 
     data: str
     metric: str
-    thresholds: tuple[float, ...]
+    threshold: float
     sizes: tuple[int, ...] = FEW
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells settings apart in results.csv."""
+        return self.data, self.metric
 
     def methods(self, k: int, seed: int) -> dict[str, Any]:
         """Fresh estimators; the first is the one the others are measured against."""
+        g = self.threshold
         if self.metric == "cosine":
             plain = HMRFKMeans(k, distortion="cosine", random_state=seed)
-            around = {
-                f"graph ({g})": GraphPropagation(plain, metric="cosine", threshold=g)
-                for g in self.thresholds
-            }
-            return {"HMRF-KMeans": plain, **around}
+            graph = GraphPropagation(plain, metric="cosine", threshold=g)
+            return {"HMRF-KMeans": plain, f"graph ({g:g})": graph}
         plain = MPCKMeans(k, per_cluster=self.metric == "per cluster", random_state=seed)
         return {
             "MPCK-Means": plain,
-            "GPK-Means (1)": GPKMeans(plain, threshold=1.0),  # what running again does by itself
-            **{f"GPK-Means ({g})": GPKMeans(plain, threshold=g) for g in self.thresholds},
+            f"GPK-Means ({g:g})": GPKMeans(plain, threshold=g),
+            f"GPK-Means ({g:g}), centres": GPKMeans(plain, threshold=g, start="centers"),
+            # What running again does by itself: only rows equal to an end get pairs.
+            "control (1)": GPKMeans(plain, threshold=1.0),
+            "control (1), centres": GPKMeans(plain, threshold=1.0, start="centers"),
         }
 
 
 SETTINGS = [
-    Setting("iris", "single", (0.5,)),
-    Setting("iris", "per cluster", (0.5,)),
-    Setting("protein", "single", (0.01,)),
-    Setting("protein", "per cluster", (0.01,)),
-    Setting("crabs_sex", "single", (0.7,)),
-    Setting("crabs_sex", "per cluster", (0.7,)),
-    Setting("pendigits_389", "single", (0.5,)),
-    Setting("pendigits_389", "per cluster", (0.5,)),
-    Setting("letters_ijl", "single", (0.5,)),
-    Setting("letters_ijl", "per cluster", (0.5,)),
-    Setting("news_similar_3", "cosine", (0.1,), TEXT),
+    Setting("iris", "single", 0.5),
+    Setting("iris", "per cluster", 0.5),
+    Setting("protein", "single", 0.01),
+    Setting("protein", "per cluster", 0.01),
+    Setting("crabs_sex", "single", 0.7),
+    Setting("crabs_sex", "per cluster", 0.7),
+    Setting("pendigits_389", "single", 0.5),
+    Setting("pendigits_389", "per cluster", 0.5),
+    Setting("letters_ijl", "single", 0.5),
+    Setting("letters_ijl", "per cluster", 0.5),
+    Setting("news_similar_3", "cosine", 0.1, TEXT),
 ]
-QUICK = [SETTINGS[0], SETTINGS[1], SETTINGS[2]]
 
 
 @cache
@@ -94,90 +99,82 @@ def rows_of(name: str) -> tuple[Any, Any]:
     return bunch.data, np.unique(sex[bunch.target], return_inverse=True)[1]
 
 
-def one_draw(setting: Setting, draw: int) -> Iterator[tuple[tuple[str, int], list[float]]]:
-    """((method, number of pairs), scores) for each fold of a draw."""
+def one_draw(setting: Setting, draw: int, commit: str) -> Iterator[Row]:
+    """Rows of results.csv for each fold, number of pairs and method of a draw."""
     X, y = rows_of(setting.data)
     k = int(y.max()) + 1
-    for split in learning_curve_pairs(y, setting.sizes, random_state=draw):
+    for fold, split in enumerate(learning_curve_pairs(y, setting.sizes, random_state=draw)):
         for size, pairs in zip(setting.sizes, split.constraints, strict=True):
-            for name, model in setting.methods(k, draw).items():
+            for method, model in setting.methods(k, draw).items():
                 model.fit(X, constraints=pairs)
                 truth, found = y[split.test], model.labels_[split.test]
-                told = [np.nan] * 3
+                scores = [pairwise_f(truth, found), adjusted_rand_score(truth, found)]
+                told: list[Any] = ["", "", ""]
                 if hasattr(model, "diagnose"):
                     d = model.diagnose(y)
-                    told = [model.n_propagated_, d.must_precision, d.cannot_precision]
-                scores = [pairwise_f(truth, found), adjusted_rand_score(truth, found), *told]
-                yield (name, size), scores
+                    right = [d.must_precision, d.cannot_precision]
+                    told = [
+                        model.n_propagated_,
+                        *("" if np.isnan(r) else f"{r:.4f}" for r in right),
+                    ]
+                values = [*setting.key, method, size, draw, fold, draw]
+                values += [*(f"{score:.5f}" for score in scores), *told, commit]
+                yield dict(zip(COLUMNS, values, strict=True))
 
 
-def summarise(
-    setting: Setting, scores: dict[tuple[str, int], list[np.ndarray]]
-) -> Iterator[dict[str, Any]]:
-    """One row a method and number of pairs; a draw's five folds are one observation."""
-    plain = next(iter(scores))[0]
-    for (method, size), draws in scores.items():
-        values, base = np.array(draws), np.array(scores[plain, size])
-        gain = values[:, 0] - base[:, 0]
-        same = method == plain or len(gain) < 2 or not gain.any()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # no propagated pairs of a kind: their precision is NaN
-            mean = np.nanmean(values, axis=0)
-        numbers = [
-            *mean[:2],
-            gain.mean(),
-            1.0 if same else ttest_rel(values[:, 0], base[:, 0]).pvalue,
-            *mean[2:],
+def kept_rows(path: Path, settings: list[Setting], commit: str) -> list[Row]:
+    """Rows already there that stay: those of this commit, and those of other settings."""
+    if not path.exists():
+        return []
+    again = {setting.key for setting in settings}
+    with path.open(encoding="utf-8") as stream:
+        return [
+            row
+            for row in csv.DictReader(stream)
+            if row["commit"] == commit or (row["data"], row["metric"]) not in again
         ]
-        row = [setting.data, setting.metric, method, size, len(draws)]
-        yield dict(zip(COLUMNS, row + [f"{number:.4g}" for number in numbers], strict=True))
 
 
-def run(settings: list[Setting], draws: int, minutes: float) -> list[dict[str, Any]]:
-    """Rows of results.csv."""
-    everything: list[dict[tuple[str, int], list[np.ndarray]]] = [
-        defaultdict(list) for _ in settings
-    ]
-    stop = time.monotonic() + 60 * minutes
+def append(path: Path, rows: list[Row]) -> None:
+    """Add rows to a file that has its header."""
+    with path.open("a", newline="", encoding="utf-8") as stream:
+        csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerows(rows)
+
+
+def run(path: Path, settings: list[Setting], draws: int, commit: str) -> None:
+    """Take the draws that are missing; a draw of a setting is written when it is whole."""
+    rows = kept_rows(path, settings, commit)
+    path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    append(path, rows)
+    done = {(row["data"], row["metric"], int(row["draw"])) for row in rows}
     for draw in range(draws):
-        for setting, scores in zip(settings, everything, strict=True):
-            if draw and time.monotonic() > stop:
-                break
-            folds = defaultdict(list)
-            for key, values in one_draw(setting, draw):
-                folds[key].append(values)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                for key, of_draw in folds.items():
-                    scores[key].append(np.nanmean(of_draw, axis=0))
-    return [
-        row
-        for setting, scores in zip(settings, everything, strict=True)
-        for row in summarise(setting, scores)
-    ]
+        for setting in settings:
+            if (*setting.key, draw) not in done:
+                append(path, list(one_draw(setting, draw, commit)))
+
+
+def head() -> str:
+    """The commit that is checked out, marked if the library differs from it."""
+    ask = ["git", "describe", "--always", "--abbrev=7", "--exclude=*", "--dirty"]
+    return subprocess.run(ask, cwd=HERE, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @click.command()
 @click.option("--draws", default=50, show_default=True)
-@click.option("--minutes", default=60.0, show_default=True, help="Stop after so long.")
 @click.option("--data", multiple=True, help="Only these data sets; others keep their results.")
+@click.option("--commit", help="To record, where the tree is an export; default: ask git.")
 @click.option("--quick", is_flag=True, help="Two draws of three settings; writes nothing.")
-def main(draws: int, minutes: float, data: tuple[str, ...], quick: bool) -> None:
+def main(draws: int, data: tuple[str, ...], commit: str | None, quick: bool) -> None:
     """Run the experiment and write its results."""
     warnings.simplefilter("ignore", ConvergenceWarning)
+    commit = commit or head()
     if quick:
-        for row in run(QUICK, 2, minutes):
-            click.echo(row)
+        rows = [row for s in SETTINGS[:3] for draw in range(2) for row in one_draw(s, draw, commit)]
+        for s in summaries(rows):
+            click.echo(f"{s.data} {s.metric}, {s.method}, {s.n_pairs}: F {s.f:.3f} {s.gain:+.4f}")
         return
     chosen = [setting for setting in SETTINGS if not data or setting.data in data]
-    rows = run(chosen, draws, minutes)
-    if data and (HERE / "results.csv").exists():
-        with (HERE / "results.csv").open(encoding="utf-8") as stream:
-            rows += [row for row in csv.DictReader(stream) if row["data"] not in data]
-    with (HERE / "results.csv").open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    run(HERE / "results.csv", chosen, draws, commit)
     write_report(HERE)
 
 

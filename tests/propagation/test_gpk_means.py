@@ -57,13 +57,19 @@ def test_around_every_estimator(name, meta):
     assert model.diagnose(Y).precision > 0.6
 
 
-@pytest.mark.parametrize("name", ["PCKMeans", "MPCKMeans", "HMRFKMeans"])
-def test_threshold_one_is_two_runs(name):
+FAMILY = ["PCKMeans", "MPCKMeans", "MPCKMeans single", "MPCKMeans full", "HMRFKMeans"]
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("start", ["model", "centers"])
+def test_threshold_one_is_two_runs(name, start):
     for seed in range(3):
         pairs = sample_pairs(Y, 25, random_state=seed)
-        model = GPKMeans(INNER[name], threshold=1.0, n_rounds=1).fit(X, constraints=pairs)
+        model = GPKMeans(INNER[name], threshold=1.0, n_rounds=1, start=start)
+        model.fit(X, constraints=pairs)
         first = clone(INNER[name]).fit(X, constraints=pairs)
-        again = clone(INNER[name]).set_params(init=first.cluster_centers_)
+        again = clone(INNER[name])
+        again.set_params(init=first if start == "model" else first.cluster_centers_)
         again.fit(X, constraints=pairs)
         assert model.propagated_constraints_ == pairs
         assert model.n_propagated_ == 0
@@ -72,13 +78,29 @@ def test_threshold_one_is_two_runs(name):
         assert model.objective_history_[0] == first.objective_
 
 
-def test_rounds_by_hand():
-    model = GPKMeans(MPCKMeans(3, random_state=0), threshold=0.4, n_rounds=2, tol=0.0)
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_round_from_the_last_model_raises_no_objective_on_the_same_pairs(name):
+    rises = dict.fromkeys(("model", "centers"), 0)
+    for seed in range(12):
+        pairs = sample_pairs(Y, 25, noise=0.1, random_state=seed)
+        for start in rises:
+            model = GPKMeans(INNER[name], threshold=1.0, n_rounds=1, start=start)
+            before, after = model.fit(X, constraints=pairs).objective_history_
+            rises[start] += after > before + 1e-9 * abs(before)
+    assert rises["model"] == 0
+    if name.startswith("MPCKMeans"):  # from the centres alone it does, now and then
+        assert rises["centers"] > 0
+
+
+@pytest.mark.parametrize("start", ["model", "centers"])
+def test_rounds_by_hand(start):
+    model = GPKMeans(MPCKMeans(3, random_state=0), threshold=0.4, n_rounds=2, tol=0.0, start=start)
     model.fit(X, constraints=PAIRS)
     inner = MPCKMeans(3, random_state=0).fit(X, constraints=PAIRS)
     for _ in range(model.n_rounds_):
         given = propagate_gaussian(X, *cluster_shape(inner, X), PAIRS, 0.4)
-        inner = MPCKMeans(3, random_state=0, init=inner.cluster_centers_).fit(X, constraints=given)
+        last = inner if start == "model" else inner.cluster_centers_
+        inner = MPCKMeans(3, random_state=0, init=last).fit(X, constraints=given)
     assert given == model.propagated_constraints_
     assert np.array_equal(inner.labels_, model.labels_)
     assert len(model.objective_history_) == model.n_rounds_ + 1
@@ -226,6 +248,9 @@ def test_sample_weight_is_passed_on():
         (GPKMeans(threshold=2), "threshold"),
         (GPKMeans(n_rounds=0), "n_rounds"),
         (GPKMeans(scale="no"), "scale"),
+        (GPKMeans(start="labels"), "start"),
+        (GPKMeans(PPC(3), start="centers"), "PPC does not start from centres"),
+        (GPKMeans(INNER["RDPMeans"], start="centers"), "start='model'"),
         (GraphPropagation(alpha=1), "alpha"),
         (GraphPropagation(n_neighbors=0), "n_neighbors"),
     ],

@@ -21,6 +21,8 @@ from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["GPKMeans"]
 
+STARTS = ("model", "centers")
+
 logger = logging.getLogger(__name__)
 
 
@@ -28,12 +30,12 @@ class GPKMeans(PropagatingClusterer):
     """Cluster, carry the known pairs over to their neighbourhoods, and cluster again.
 
     The first run of `estimator` knows the pairs given. Each round then propagates them by the
-    clusters and metrics found last (`propagate_gaussian`) and runs the estimator from the last
-    centres with the pairs that gives. Few pairs go further so, as long as they are typical of
+    clusters and metrics found last (`propagate_gaussian`) and runs the estimator with the pairs
+    that gives, from where it ended last. Few pairs go further so, as long as they are typical of
     their surroundings.
 
     With `threshold=1` and no duplicate rows this is two runs of the estimator, the second from
-    the centres of the first (seed 004, section 5.4.1).
+    where the first ended (seed 004, section 5.4.1).
 
     Parameters
     ----------
@@ -49,6 +51,11 @@ class GPKMeans(PropagatingClusterer):
     n_rounds : int, default 10
         At most so many rounds of propagation after the first run. Rounds end before when the
         estimator's objective settles or a labelling comes back.
+    start : {"model", "centers"}, default "model"
+        What a round takes over from the last: all of it (centres, metrics and labels), so that on
+        the same pairs it cannot end with a higher objective; or as in the thesis its centres
+        alone, from which metrics are learned afresh, which lands in another optimum about every
+        second time, be it better or worse. Mixtures and clusterers that infer K have "model" only.
     reduce_dim : transformer, default None
         Propagate in the space of its `fit_transform`, by Euclidean distance there: PCA, RCA
         (which is given the constraints) or TruncatedSVD for sparse rows. In many dimensions a
@@ -100,6 +107,7 @@ class GPKMeans(PropagatingClusterer):
         threshold: float = 0.5,
         reduce: str = "max",
         n_rounds: int = 10,
+        start: str = "model",
         reduce_dim: Any = None,
         scale: str = "aim",
         share_ends: bool = True,
@@ -112,6 +120,7 @@ class GPKMeans(PropagatingClusterer):
         self.threshold = threshold
         self.reduce = reduce
         self.n_rounds = n_rounds
+        self.start = start
         self.reduce_dim = reduce_dim
         self.scale = scale
         self.share_ends = share_ends
@@ -142,12 +151,16 @@ class GPKMeans(PropagatingClusterer):
                 f"{type(first).__name__} has no parameter init to start a round from the last."
             )
         model = clone(first).fit(X, constraints=known, **fit_params)
+        if self.start == "centers" and not hasattr(model, "distortion_params_"):
+            raise InvalidParameter(
+                f"{type(first).__name__} does not start from centres alone; use start='model'."
+            )
         given, objectives, seen = known, [_objective(model)], {model.labels_.tobytes()}
         converged = not (known.weight > 0).any()  # nothing to propagate
         near = None if converged else self._space(X, known)
         while not converged and len(objectives) <= self.n_rounds:
             given = self._propagate(X, near, model, known)
-            model = _refit(first, model, X, given, fit_params)
+            model = self._run_again(first, model, X, given, fit_params)
             objectives.append(_objective(model))
             labels = model.labels_.tobytes()
             converged = labels in seen or _settled(objectives, self.tol)
@@ -167,6 +180,7 @@ class GPKMeans(PropagatingClusterer):
             self.threshold, self.reduce, self.share_ends, self.hard_weight, self.max_pairs
         )
         check_choice("scale", self.scale, SCALES)
+        check_choice("start", self.start, STARTS)
         check_count("n_rounds", self.n_rounds)
         check_real("tol", self.tol)
         if issparse(X) and self.reduce_dim is None:
@@ -201,24 +215,20 @@ class GPKMeans(PropagatingClusterer):
             max_pairs=self.max_pairs,
         )
 
+    def _run_again(
+        self, first: Any, model: Any, X: Any, given: Constraints, fit_params: dict[str, Any]
+    ) -> Any:
+        """The estimator run from `model` (Fig. 3.1, step 3c); its parameters are as before."""
+        before = first.get_params(deep=False)["init"]
+        again = clone(first)
+        again.set_params(init=model.cluster_centers_ if self.start == "centers" else model)
+        again.fit(X, constraints=given, **fit_params)
+        return again.set_params(init=before)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.sparse and self.reduce_dim is not None
         return tags
-
-
-def _refit(first: Any, model: Any, X: Any, given: Constraints, fit_params: Any) -> Any:
-    """The estimator run from the centres of `model`; its parameters are as they were in the end.
-
-    From the centres alone (Fig. 3.1, step 3c): a metric that fits the last clusters too well is
-    learned afresh. Mixtures and clusterers that infer K start from the model.
-    """
-    start = model.cluster_centers_ if hasattr(model, "distortion_params_") else model
-    before = first.get_params(deep=False)["init"]
-    again = clone(first)
-    again.set_params(init=start)
-    again.fit(X, constraints=given, **fit_params)
-    return again.set_params(init=before)
 
 
 def _objective(model: Any) -> float:
