@@ -10,8 +10,11 @@ A claim in `claims.toml`:
     kind                  "greater"   mean of `a` > mean of `b`; with `margin`, by at least that
                           "at_least"  mean of `a` ≥ mean of `b` − `tolerance`
                           "similar"   |mean of a − mean of b| ≤ `tolerance`
-                          "rises"     mean at the largest `x` > mean at the smallest
+                          "rises"     mean at the largest `x` > mean at the smallest; "falls": <
                           "monotone"  the mean curve over `x` never falls by more than `tolerance`
+                          "dips"      it does, somewhere (`tolerance` 0 if not given)
+                          "correlated"  Pearson's r of `metric` and `with` over the means of
+                                      `points` (columns) ≥ `value`
                           "reaches"   mean of `a` ≥ `value` − `tolerance`
                           "below"     mean of `a` ≤ `value` + `tolerance`
                           "near"      |mean of `a` − `value`| ≤ `tolerance`
@@ -103,24 +106,33 @@ def _similar(claim: Claim, rows: pd.DataFrame) -> Decision:
     return _difference(claim, rows, lambda gap: abs(gap) <= claim["tolerance"])
 
 
-def _rises(claim: Claim, rows: pd.DataFrame) -> Decision:
+def _ends(claim: Claim, rows: pd.DataFrame, ok: Callable[[float], bool]) -> Decision:
     rows = select(rows, claim.get("a", {}))
-    x = claim["x"]
+    x: str = claim["x"]
     if rows[x].nunique() < 2:
         return NOT_RUN
     low, high = rows[x].min(), rows[x].max()
     first, last = (per_draw(select(rows, {x: end}), claim["metric"]) for end in (low, high))
-    holds, text = _paired(claim, last, first, lambda gap: gap > 0)
+    holds, text = _paired(claim, last, first, ok)
     return holds, f"{x} {high:g} against {low:g}: {text}"
 
 
-def _monotone(claim: Claim, rows: pd.DataFrame) -> Decision:
+def _rises(claim: Claim, rows: pd.DataFrame) -> Decision:
+    return _ends(claim, rows, lambda gap: gap > 0)
+
+
+def _falls(claim: Claim, rows: pd.DataFrame) -> Decision:
+    return _ends(claim, rows, lambda gap: gap < 0)
+
+
+def _steps(claim: Claim, rows: pd.DataFrame) -> tuple[float, str] | None:
+    """The deepest fall of the mean curve from one x to the next (0 if none), in words too."""
     rows = select(rows, claim.get("a", {}))
     x: str = claim["x"]
     metric: str = claim["metric"]
     places = sorted(rows.dropna(subset=[x])[x].unique())
     if len(places) < 2:
-        return NOT_RUN
+        return None
     worst, text = 0.0, "no step falls"
     for low, high in pairwise(places):
         before, after = (per_draw(select(rows, {x: place}), metric) for place in (low, high))
@@ -128,7 +140,26 @@ def _monotone(claim: Claim, rows: pd.DataFrame) -> Decision:
         if step is not None and step.gap.mean < worst:
             worst = step.gap.mean
             text = f"deepest fall {_signed(step.gap)} from {x} {low:g} to {high:g}"
-    return worst >= -claim["tolerance"], f"{text}, n = {rows['draw'].nunique()}"
+    return worst, f"{text}, n = {rows['draw'].nunique()}"
+
+
+def _monotone(claim: Claim, rows: pd.DataFrame) -> Decision:
+    found = _steps(claim, rows)
+    return NOT_RUN if found is None else (found[0] >= -claim["tolerance"], found[1])
+
+
+def _dips(claim: Claim, rows: pd.DataFrame) -> Decision:
+    found = _steps(claim, rows)
+    return NOT_RUN if found is None else (found[0] < -claim.get("tolerance", 0.0), found[1])
+
+
+def _correlated(claim: Claim, rows: pd.DataFrame) -> Decision:
+    means = rows.groupby(claim["points"])[[claim["metric"], claim["with"]]].mean().dropna()
+    if len(means) < 3:  # two points always lie on a line
+        return NOT_RUN
+    r = float(means.corr().iloc[0, 1])
+    points = f"{len(means)} points, n = {rows['draw'].nunique()}"
+    return r >= claim["value"], f"r = {r:.3f} over {points}"
 
 
 def _level(claim: Claim, rows: pd.DataFrame, ok: Callable[[float], bool]) -> Decision:
@@ -158,7 +189,10 @@ KINDS: dict[str, Callable[[Claim, pd.DataFrame], Decision]] = {
     "at_least": _at_least,
     "similar": _similar,
     "rises": _rises,
+    "falls": _falls,
     "monotone": _monotone,
+    "dips": _dips,
+    "correlated": _correlated,
     "reaches": _reaches,
     "below": _below,
     "near": _near,

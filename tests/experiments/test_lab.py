@@ -306,8 +306,21 @@ def test_a_curve_that_falls_is_neither_rising_nor_monotone():
     frame = table(a=[0.5, 0.6])
     frame["x"] = -frame["x"]
     assert verdict(frame, kind="rises", x="x") == FAILS
+    assert verdict(frame, kind="falls", x="x") == HOLDS
+    assert verdict(frame, kind="dips", x="x") == HOLDS
+    assert verdict(frame, kind="dips", x="x", tolerance=0.11) == FAILS
     assert verdict(frame, kind="monotone", x="x", tolerance=0.05) == FAILS
     assert verdict(frame, kind="monotone", x="x", tolerance=0.11) == HOLDS
+
+
+def test_correlation_is_over_the_means_of_points():
+    frame = table(a=[0.5, 0.6], b=[0.3, 0.4])
+    frame["f"] = frame["nmi"] + 0.2 * (-1.0) ** frame["draw"]  # cancels within a point
+    claim = {"kind": "correlated", "with": "f", "points": ["method", "x"], "value": 0.99}
+    assert verdict(frame, **claim) == HOLDS
+    frame["f"] = -frame["nmi"]
+    assert verdict(frame, **claim) == FAILS
+    assert verdict(frame[frame["x"] == 0], **claim) == UNTESTABLE
 
 
 def test_all_groups_must_agree_unless_the_claim_says_how_many():
