@@ -1,7 +1,8 @@
 """Run the experiments and write their tables: `python experiments/active/run.py [part ...]`.
 
-Parts: paper (seed 003's claims), own (InformationGain against ExploreConsolidate), noise (the same
-with 10 % wrong answers), cobras (BENCHMARKS.md §4). Each writes `results_<part>.csv`.
+Parts: own (InformationGain against ExploreConsolidate), noise (the same with 10 % wrong answers),
+cobras (BENCHMARKS.md §4). Each writes `results_<part>.csv`. Seed 003's claims about
+ExploreConsolidate are in `experiments/003_pckmeans`.
 """
 
 from __future__ import annotations
@@ -11,18 +12,16 @@ import logging
 import sys
 from pathlib import Path
 
-from protocol import COBRAS_SETS, MARKS, OWN_SETS, PAPER_SETS, rows
+from protocol import COBRAS_SETS, MARKS, OWN_SETS, rows
 
 from coterie import PCKMeans
 from coterie.active import (
     ExploreConsolidate,
     InformationGain,
-    RandomPairs,
     learning_curve,
 )
 
 HERE = Path(__file__).parent
-PAPER_BUDGETS = (0, 10, 25, 50, 100, 150, 200)
 log = logging.getLogger("experiments.active")
 
 
@@ -55,15 +54,6 @@ def own(error_rate=0.0):
 
 
 PARTS = {
-    "paper": lambda: run(
-        PAPER_SETS,
-        {
-            "ExploreConsolidate": pck(ExploreConsolidate),
-            "RandomPairs": pck(lambda k: RandomPairs(skip_implied=False)),
-        },
-        PAPER_BUDGETS,
-        folds=10,
-    ),
     "own": lambda: run(
         OWN_SETS,
         {"InformationGain": own(), "ExploreConsolidate": pck(ExploreConsolidate)},

@@ -31,6 +31,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from lab.selection import Mean, Where, paired, per_draw, select, split
@@ -157,7 +158,7 @@ def _correlated(claim: Claim, rows: pd.DataFrame) -> Decision:
     means = rows.groupby(claim["points"])[[claim["metric"], claim["with"]]].mean().dropna()
     if len(means) < 3:  # two points always lie on a line
         return NOT_RUN
-    r = float(means.corr().iloc[0, 1])
+    r = float(np.corrcoef(means.T)[0, 1])
     points = f"{len(means)} points, n = {rows['draw'].nunique()}"
     return r >= claim["value"], f"r = {r:.3f} over {points}"
 
