@@ -30,11 +30,13 @@ LAYERS = [
     "transform",
     "propagation",
     "active",
+    "report",
     "cli",
 ]
-# Beside the layers: each may import the layers up to `base`; only `active` and `cli` import them.
+# Beside the layers: each may import the layers up to `base`; only `active`,
+# `report` and `cli` import them.
 BESIDE = ["metrics", "datasets", "plot", "testing"]
-MAY_USE_BESIDE = {"active", "cli"}
+MAY_USE_BESIDE = {"active", "report", "cli"}
 
 FILES = sorted(SOURCE.rglob("*.py"))
 

@@ -132,6 +132,12 @@ def test_keep_first_keeps_the_first(first, n, limit):
     assert np.isin(wanted, found).all() or np.isin(found, wanted).all()
 
 
+def test_data_without_pairs_have_a_map():
+    flat = lay_out(project(RNG.normal(size=(6, 4))), Constraints(6), np.zeros(6, int))
+    assert flat.points.shape == (6, 2)
+    assert flat.segments.shape == (0, 2, 2)
+
+
 def test_without_labels_nothing_is_broken():
     known = Constraints(4, must_link=[(0, 1)], cannot_link=[(2, 3)])
     assert not lay_out(project(np.eye(4)), known, None).broken.any()

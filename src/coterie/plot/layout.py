@@ -158,9 +158,10 @@ def lay_out(
     pairs = keep_first(np.flatnonzero(broken), m, max_pairs)
     ends = constraints.pairs[pairs]
     rows = keep_first(np.unique(ends), n, max_points)
-    where, position = np.unique(ends, return_inverse=True)
-    segments = projection.coordinates(where)[position.reshape(-1)].reshape(-1, 2, 2)
-    return FlatMap(rows, projection.coordinates(rows), pairs, segments, broken[pairs], projection)
+    needed = np.union1d(rows, ends)
+    places = projection.coordinates(needed)
+    points, segments = (places[np.searchsorted(needed, wanted)] for wanted in (rows, ends))
+    return FlatMap(rows, points, pairs, segments, broken[pairs], projection)
 
 
 def keep_first(first: IntArray, n: int, limit: int) -> IntArray:

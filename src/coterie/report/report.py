@@ -1,0 +1,150 @@
+"""The page as a whole, and how it gets onto the disk."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from coterie.exceptions import InvalidParameter
+from coterie.report import _sections
+from coterie.report._facts import gather
+from coterie.report._html import raw, safe, tag
+from coterie.report._made import how_it_was_made
+
+__all__ = ["build_report", "write_report"]
+
+# The browser itself then refuses scripts and everything from elsewhere, whatever the text holds.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def build_report(
+    model: Any,
+    X: Any,
+    *,
+    constraints: Any = None,
+    feature_names: Any = None,
+    ids: Any = None,
+    records: Any = None,
+    truth: Any = None,
+    made: Mapping[str, Any] | None = None,
+    title: str | None = None,
+    date: datetime.date | str | None = None,
+    projection: Any = "auto",
+) -> str:
+    """A report about a fitted model as one HTML page that needs nothing else.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array-like, frame or CSR matrix of shape (n, d)
+        The rows the model was fitted on.
+    constraints : Constraints, optional
+        The pairs of the fit. Without them those the model keeps are used: all (`constraints_`), or
+        only the broken ones (`violations_`), and the report says which.
+    feature_names : sequence of str, optional
+        Names of the columns; a frame brings its own.
+    ids : sequence of length n, optional
+        What people call the rows; their numbers if not given.
+    records : data frame, mapping of columns, or list of texts, optional
+        The rows as people know them, n long; up to 8 columns are shown. Without it the features
+        that matter are shown.
+    truth : array-like of shape (n,), optional
+        True classes, to compare with.
+    made : mapping, optional
+        What else is known about the run (files, versions, time), shown as given.
+    title : str, optional
+    date : date or str, optional
+        Today if not given. All else depends on the input alone.
+    projection : {"auto", "pca", "umap"} or array of shape (n, 2), default="auto"
+        As in `coterie.plot.plot_clusters`.
+
+    Returns
+    -------
+    str
+    """
+    if not hasattr(model, "get_params"):
+        raise InvalidParameter(
+            f"a report is about a fitted estimator, got {type(model).__name__}; for labels alone "
+            "see coterie.plot.plot_clusters."
+        )
+    facts = gather(
+        model,
+        X,
+        constraints=constraints,
+        feature_names=feature_names,
+        ids=ids,
+        records=records,
+        truth=truth,
+        projection=projection,
+    )
+    title = title or f"Clusters found by {type(model).__name__}"
+    day = datetime.date.today().isoformat() if date is None else str(date)
+    parts = [
+        part
+        for part in (
+            _sections.overview(facts),
+            _sections.picture(facts),
+            _sections.clusters(facts),
+            _sections.pairs(facts),
+            _sections.truth(facts),
+            _sections.metric(facts),
+            _sections.objective(facts),
+            how_it_was_made(model, made),
+        )
+        if part is not None
+    ]
+    return _page(title, day, parts)
+
+
+def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: Any) -> Path:
+    """Write `build_report(model, X, **options)` to a file, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        An existing file is replaced once the new one is complete.
+    model, X, **options
+        As in `build_report`.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    target = Path(path)
+    page = build_report(model, X, **options)
+    # Not tempfile: its files are private to the user, and a report is there to be shown.
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        temporary.write_text(page, encoding="utf-8", newline="\n")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target
+
+
+def _page(title: str, day: str, parts: list[_sections.Section]) -> str:
+    style = files("coterie.report").joinpath("style.css").read_text(encoding="utf-8")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name_="color-scheme", content="light dark"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", title),
+        tag("style", raw(style)),
+    )
+    links = [tag("li", tag("a", part.title, href=f"#{part.id}")) for part in parts]
+    contents = tag("nav", tag("ul", *links), aria_label="Contents")
+    body = tag(
+        "body",
+        tag("header", tag("h1", title, dir="auto"), tag("p", f"Coterie report, {day}"), contents),
+        tag("main", *(part.html for part in parts)),
+    )
+    return "<!DOCTYPE html>\n" + safe(tag("html", head, body, lang="en")) + "\n"
