@@ -19,6 +19,7 @@ A claim in `claims.toml`:
                           "below"     mean of `a` ≤ `value` + `tolerance`
                           "near"      |mean of `a` − `value`| ≤ `tolerance`
     a, b                  further filters for the two sides
+    every_draw            "reaches", "below" and "near" must be true of each draw, not of the mean
     significant           also ask for p < .05 in a two-sided paired test over draws
     test                  "t" (default) or "wilcoxon"
     untestable            why it cannot be tested here; nothing else is then needed
@@ -89,10 +90,11 @@ def _paired(claim: Claim, a: pd.Series, b: pd.Series, ok: Callable[[float], bool
         return NOT_RUN
     holds = ok(found.gap.mean)
     text = f"{found.a} against {found.b}, difference {_signed(found.gap)}, n = {found.gap.n}"
-    if claim.get("significant", False):
-        holds = holds and found.p < LEVEL  # NaN, from one draw, is not below
-        text += f", p = {_probability(found.p)}"
-    return holds, text
+    if not claim.get("significant", False):
+        return holds, text
+    if found.gap.n < 2:
+        return None, f"{text}, too few draws for a test"
+    return holds and found.p < LEVEL, f"{text}, p {_probability(found.p)}"
 
 
 def _greater(claim: Claim, rows: pd.DataFrame) -> Decision:
@@ -158,6 +160,8 @@ def _correlated(claim: Claim, rows: pd.DataFrame) -> Decision:
     means = rows.groupby(claim["points"])[[claim["metric"], claim["with"]]].mean().dropna()
     if len(means) < 3:  # two points always lie on a line
         return NOT_RUN
+    if (means.std() == 0).any():
+        return False, "one of the two does not vary"
     r = float(np.corrcoef(means.T)[0, 1])
     points = f"{len(means)} points, n = {rows['draw'].nunique()}"
     return r >= claim["value"], f"r = {r:.3f} over {points}"
@@ -168,7 +172,11 @@ def _level(claim: Claim, rows: pd.DataFrame, ok: Callable[[float], bool]) -> Dec
     if not len(values):
         return NOT_RUN
     found = Mean.of(values)
-    return ok(found.mean), f"{found}, n = {found.n}; the paper: {claim['value']:g}"
+    text = f"{found}, n = {found.n}; the paper: {claim['value']:g}"
+    if claim.get("every_draw", False):
+        outside = sum(not ok(value) for value in values)
+        return outside == 0, f"{text}; {outside} draws outside"
+    return ok(found.mean), text
 
 
 def _reaches(claim: Claim, rows: pd.DataFrame) -> Decision:
@@ -205,6 +213,4 @@ def _signed(value: Mean) -> str:
 
 
 def _probability(p: float) -> str:
-    if pd.isna(p):
-        return "unknown (one draw)"
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    return "< .001" if p < 0.001 else "= " + f"{p:.3f}".removeprefix("0")

@@ -13,11 +13,13 @@ A figure in `config.toml`:
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
+from PIL import Image
 
 from lab.selection import Mean, per_draw, select
 
@@ -78,11 +80,18 @@ def draw(figure: dict[str, Any], frame: pd.DataFrame, path: Path) -> bool:
         frameon=False,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(path, dpi=80, metadata={"Software": None})  # the same bytes for the same rows
-    plt.close(canvas)
+    _save(canvas, path)
     if path.stat().st_size > LARGEST:
         raise ValueError(f"{path} is over {LARGEST} bytes: show fewer panels")
     return True
+
+
+def _save(canvas: Any, path: Path) -> None:
+    """Few colours, so that it is small; no date or version, so that the same rows give it again."""
+    buffer = io.BytesIO()
+    canvas.savefig(buffer, dpi=90, metadata={"Software": None})
+    plt.close(canvas)
+    Image.open(buffer).convert("RGB").quantize(48).save(path, optimize=True)
 
 
 def _panel(axis: Any, figure: dict[str, Any], rows: pd.DataFrame, lines: list[Any]) -> None:

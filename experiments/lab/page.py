@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lab.claims import FAILS, HOLDS, UNTESTABLE, Verdict, judge
+from lab.claims import FAILS, HOLDS, NOT_RUN, UNTESTABLE, Verdict, judge
 from lab.figures import draw, values_of
 from lab.selection import Mean, per_draw, select
 from lab.store import Store
 from lab.study import Study
 
-MARKS = {True: "yes", False: "**no**", None: "not run"}
+MARKS = {True: "yes", False: "**no**", None: "undecided"}
 WORDS = (HOLDS, FAILS, UNTESTABLE)
 
 
@@ -178,6 +178,9 @@ def _claims(verdicts: list[Verdict]) -> Iterator[str]:
 
 def _findings(verdict: Verdict) -> Iterator[str]:
     findings = verdict.findings
+    if findings and all(finding.numbers == NOT_RUN[1] for finding in findings):
+        yield "  Not run under this profile, or the data is not here."
+        return
     if len(findings) == 1:
         yield f"  {findings[0].numbers}."
         return

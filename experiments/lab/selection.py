@@ -64,8 +64,8 @@ class Mean(NamedTuple):
         return cls(float(values.mean()), error, n)
 
     def __str__(self) -> str:
-        if self.n == 1 and self.mean == int(self.mean):
-            return f"{self.mean:.0f}"
+        if self.n == 1 and abs(self.mean) >= 2 and self.mean == int(self.mean):
+            return f"{self.mean:.0f}"  # a count
         digits = 3 if abs(self.mean) < 10 else 1
         spread = "" if np.isnan(self.error) else f" ± {self.error:.{digits}f}"
         return f"{self.mean:.{digits}f}{spread}"
