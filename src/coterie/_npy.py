@@ -9,7 +9,7 @@ import numpy as np
 
 __all__ = ["load_npy"]
 
-_KINDS = "biufcU"  # booleans, numbers, text: what can be read without executing anything
+_KINDS = "biufcSU"  # booleans, numbers, text: what can be read without executing anything
 
 
 def load_npy(stream: BinaryIO, size: int) -> np.ndarray:

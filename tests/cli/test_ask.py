@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
-import pty
 import re
-import select
 import signal
-import struct
-import subprocess
-import sys
-import termios
-import time
-from fcntl import ioctl
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from terminal_cli import Terminal
 
 from coterie.active import ActiveSession, AnswerStore, Query, RandomPairs
 from coterie.cli._records import read_records, to_numbers
@@ -45,56 +38,6 @@ def data(tmp_path):
     return path
 
 
-def _own_terminal():
-    """Make the pseudo-terminal the controlling one, so that Ctrl-C and hanging up reach us."""
-    os.setsid()
-    ioctl(0, termios.TIOCSCTTY, 0)
-
-
-class Terminal:
-    """A process on a pseudo-terminal, 80 columns wide, without colour."""
-
-    def __init__(self, *arguments):
-        self.master, slave = pty.openpty()
-        ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        code = "from coterie.cli.ask import ask; ask()"
-        environment = os.environ | {"TERM": "dumb", "OMP_NUM_THREADS": "1"}
-        environment.pop("COLUMNS", None)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, arguments)],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            preexec_fn=_own_terminal,
-            env=environment,
-        )
-        os.close(slave)
-        self.seen = ""
-
-    def read_until(self, text, patience=60.0):
-        """What was printed up to `text`; fails if it does not come."""
-        end = time.monotonic() + patience
-        while text not in self.seen:
-            ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"waited for {text!r}, saw {self.seen!r}"
-            try:
-                got = os.read(self.master, 4096)
-            except OSError:  # the other side is closed
-                got = b""
-            assert got, f"ended before {text!r}, saw {self.seen!r}"
-            self.seen += got.decode().replace("\r\n", "\n")
-        before, self.seen = self.seen.split(text, 1)
-        return before
-
-    def press(self, keys):
-        os.write(self.master, keys.encode())
-
-    def close(self):
-        self.process.wait(timeout=30)
-        os.close(self.master)
-        return self.process.returncode
-
-
 def ids_in(screen):
     """The two ids above the columns of the last question."""
     return re.findall(r"^ +([abc]-\d+) +([abc]-\d+)$", screen, re.MULTILINE)[-1]
@@ -113,7 +56,7 @@ def answers_in(path):
 def test_answer_undo_why_quit_and_resume(data):
     log = data.with_name("answers.db")
     arguments = (data, "--id", "name", "--answers", log, "-k", CLASSES, "--annotator", "ann")
-    terminal = Terminal(*arguments)
+    terminal = Terminal("ask", *arguments)
     screen = terminal.read_until(PROMPT)
     assert "Question 1 — so far 0 same" in screen
     assert "* height |" in screen
@@ -135,7 +78,7 @@ def test_answer_undo_why_quit_and_resume(data):
     assert terminal.close() == 0
     assert len(answers_in(log)) == 1
 
-    terminal = Terminal(*arguments)
+    terminal = Terminal("ask", *arguments)
     screen = terminal.read_until(PROMPT)
     assert "Going on after 1 answers" in screen
     assert ids_in(screen) == asked  # the same next question
@@ -158,7 +101,7 @@ def test_answer_undo_why_quit_and_resume(data):
 @pytest.mark.parametrize("end", ["kill", "hangup", "ctrl-c"])
 def test_a_broken_connection_loses_nothing(data, end):
     log = data.with_name("answers.db")
-    terminal = Terminal(data, "--id", "name", "--answers", log, "--seed", 1)
+    terminal = Terminal("ask", data, "--id", "name", "--answers", log, "--seed", 1)
     screen = terminal.read_until(PROMPT)
     terminal.press(truth(screen))
     terminal.read_until(PROMPT)  # the next question is the acknowledgement

@@ -106,7 +106,7 @@ def _table(path: Path, matrix: Any, flat: dict[str, np.ndarray]) -> Table:
 
 
 def _column(name: str, values: np.ndarray) -> Column:
-    return Column(name, values.astype(object) if values.dtype.kind == "U" else values)
+    return Column(name, values.astype(str).astype(object) if values.dtype.kind in "SU" else values)
 
 
 def _listed(arrays: dict[str, np.ndarray]) -> str:

@@ -139,6 +139,8 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] 
     first = raw.split(b"\n", 1)[0]
     if not first.strip() or b'"' in first or b"\r" in first.rstrip(b"\r"):
         return None  # the header may stand elsewhere or span lines
+    if raw.count(b'"') % 2:
+        return None  # pyarrow takes a quote that is never closed for one that is
     given = raw_text(path, first).rstrip("\r").split(delimiter)
     names = _header(path, given)
     try:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 from uuid import uuid4
 
 import click
@@ -86,6 +87,11 @@ def _sync(path: Path) -> None:
 
 def ask_or_refuse(path: Path, force: bool) -> bool:
     """Whether an existing output may be overwritten: by `--force`, or by a yes on a terminal."""
-    if force or not os.path.lexists(path) or not sys.stdin.isatty():
+    if force or not os.path.lexists(path) or not _stdin().isatty():
         return force
     return click.confirm(f"{path} exists. Overwrite it?", err=True)
+
+
+def _stdin() -> TextIO:
+    """The standard input at this moment; tests put a terminal in its place."""
+    return sys.stdin

@@ -128,12 +128,13 @@ def _value(estimator: Any, key: str, text: str) -> Any:
     for step in path:
         owner = getattr(owner, step)
     annotation = str(inspect.signature(type(owner)).parameters[name].annotation)
-    for option in annotation.split(" | "):
+    options = annotation.split(" | ")
+    for option in sorted(options, key=lambda option: option != "None"):  # "none" is text too
         try:
             return _READERS.get(option, _any)(text)
         except ValueError:
             continue
-    wanted = " or ".join(_WORDS.get(option, option) for option in annotation.split(" | "))
+    wanted = " or ".join(_WORDS.get(option, option) for option in options)
     raise InvalidParameter(f"--set {key}={text}: expected {wanted}.")
 
 

@@ -17,6 +17,10 @@ COMMANDS = {
     "check": ("coterie.cli.check", "Say what the pairs imply, and whether they can be kept."),
     "fit": ("coterie.cli.fit", "Cluster the rows of a table, with what is known about pairs."),
     "predict": ("coterie.cli.predict", "Put new rows into the clusters of a saved model."),
+    "report": (
+        "coterie.cli.report",
+        "Write a page about a saved model: map, clusters, broken pairs.",
+    ),
     "score": ("coterie.cli.score", "Compare clusters with the true classes."),
 }
 

@@ -1,0 +1,179 @@
+"""Every format gives the same table; pyarrow and the plain reader agree."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import feather, parquet
+from scipy import sparse
+
+from coterie.cli import _delimited
+from coterie.cli._reading import read_table
+from coterie.cli._table import MISSING_WORDS, Column, missing
+from coterie.exceptions import InvalidData, MissingDependency
+
+IDS, NUMBERS, TOWNS = ["007", "b", "c"], [1.5, -2.0, 1e-3], ["Ulm", "Köln", "Rom"]
+
+
+def delimited(path, delimiter, pack=None):
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter)
+    writer.writerow(["id", "x", "town"])
+    writer.writerows(zip(IDS, NUMBERS, TOWNS, strict=True))
+    content = stream.getvalue().encode()
+    Path(path).write_bytes(pack(content) if pack else content)
+
+
+def jsonl(path):
+    rows = zip(IDS, NUMBERS, TOWNS, strict=True)
+    lines = [json.dumps({"id": i, "x": x, "town": t}) for i, x, t in rows]
+    Path(path).write_text("\n".join(lines) + "\n\n", encoding="utf-8")
+
+
+def arrow(write, path):
+    write(pa.table({"id": IDS, "x": NUMBERS, "town": pa.array(TOWNS).dictionary_encode()}), path)
+
+
+def stream(table, path):
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+WAYS = {
+    "t.csv": lambda path: delimited(path, ","),
+    "semicolons.csv": lambda path: delimited(path, ";"),
+    "tabs.csv": lambda path: delimited(path, "\t"),
+    "t.tsv": lambda path: delimited(path, "\t"),
+    "t.csv.gz": lambda path: delimited(path, ",", gzip.compress),
+    "bom.csv": lambda path: delimited(path, ",", lambda raw: b"\xef\xbb\xbf" + raw),
+    "t.jsonl": jsonl,
+    "t.parquet": lambda path: arrow(parquet.write_table, path),
+    "t.feather": lambda path: arrow(feather.write_feather, path),
+    "t.arrow": lambda path: arrow(stream, path),
+}
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["pyarrow", "plain"])
+@pytest.mark.parametrize("name", WAYS)
+def test_every_format_gives_the_same_table(name, plain, folder, monkeypatch):
+    WAYS[name](name)
+    if plain:
+        if Path(name).suffix in (".parquet", ".feather", ".arrow"):
+            monkeypatch.setitem(sys.modules, "pyarrow", None)
+            with pytest.raises(MissingDependency, match=r"coterie\[parquet\]"):
+                read_table(Path(name))
+            return
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    table = read_table(Path(name))
+    assert table.n_rows == 3
+    assert list(table.columns) == ["id", "x", "town"]
+    assert table.ids("id") == IDS  # leading zeros are kept
+    assert table.column("town").texts().tolist() == TOWNS
+    values, bad = table.column("x").numbers
+    assert values.tolist() == NUMBERS
+    assert bad.size == 0
+
+
+cell = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(cell, cell), min_size=1, max_size=6),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_pyarrow_reads_what_the_plain_reader_reads(rows, delimiter, end):
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter, lineterminator=end)
+    writer.writerow(["a", "b"])
+    writer.writerows(rows)
+    raw = stream.getvalue().encode()
+    path = Path("t.csv")
+    fast = _delimited._read_by_arrow(path, raw, delimiter)
+    slow = _delimited._read_plain(path, raw, delimiter)
+    assert [list(c.texts()) for c in slow.values()] == [list(c) for c in zip(*rows, strict=True)]
+    if fast is not None:
+        for name, column in slow.items():
+            assert fast[name].texts().tolist() == column.texts().tolist()
+
+
+number = st.one_of(
+    st.floats(allow_nan=False).map(repr),
+    st.integers(-(10**20), 10**20).map(str),
+    st.sampled_from([*MISSING_WORDS, " 3 ", "+4", ".5", "5.", "1e5", "-inf", "1_000", "0x10", "x"]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(number, min_size=1, max_size=6))
+def test_pyarrow_and_the_plain_reader_agree_on_numbers(texts):
+    objects = np.array([*texts, None], dtype=object)[:-1]
+    slow = Column("x", objects).numbers
+    fast = Column("x", pa.chunked_array([pa.array(texts, pa.large_string())])).numbers
+    assert np.array_equal(fast.values, slow.values, equal_nan=True)
+    assert np.array_equal(fast.bad, slow.bad)
+    odd = {"1_000", "0x10", "x"}
+    assert [texts[row] for row in slow.bad] == [text for text in texts if text in odd]
+    assert np.array_equal(np.isnan(slow.values), missing(objects) | np.isin(texts, list(odd)))
+
+
+def test_numbers_as_ids_read_as_the_text_people_write(folder):
+    pa_table = pa.table({"n": pa.array([7, 8]), "f": [7.0, 8.5], "b": [True, False]})
+    parquet.write_table(pa_table, "t.parquet")
+    table = read_table(Path("t.parquet"))
+    assert table.ids("n") == ["7", "8"]
+    assert table.ids("f") == ["7", "8.5"]
+    assert table.column("b").numbers.values.tolist() == [1.0, 0.0]
+    Path("t.jsonl").write_text('{"n": 12345678901234567, "f": 7.0}\n{"n": 8, "f": 1e300}\n')
+    table = read_table(Path("t.jsonl"))
+    assert table.ids("n") == ["12345678901234567", "8"]
+    assert table.ids("f")[0] == "7"
+
+
+def test_arrays_dense_and_sparse_with_columns_beside_them(folder):
+    X = np.arange(12.0).reshape(4, 3)
+    np.save("a.npy", X.astype(np.int16))
+    assert np.array_equal(read_table(Path("a.npy")).matrix, X)
+    np.savez_compressed(
+        "b.npz", X=X.astype(np.float32), ids=np.array(list("abcd")), other=np.ones(9)
+    )
+    table = read_table(Path("b.npz"))
+    assert table.matrix.dtype == np.float32
+    assert table.ids("ids") == list("abcd")
+    assert list(table.columns) == ["ids"]
+    for form in ("csr", "csc", "coo"):
+        sparse.save_npz("c.npz", sparse.csr_matrix(X).asformat(form))
+        matrix = read_table(Path("c.npz")).matrix
+        assert matrix.format == "csr"
+        assert np.array_equal(matrix.toarray(), X)
+
+
+def test_lines_are_counted_as_an_editor_counts_them(folder):
+    Path("t.csv").write_text('x,y\n\n1,"two\nlines"\n\n3,4\n')
+    table = read_table(Path("t.csv"))
+    assert [table.place(row) for row in range(2)] == ["line 4", "line 6"]
+    assert table.named(["p", "q"]).place(1) == "'q' (line 6)"
+
+
+def test_a_field_may_be_long(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    Path("t.csv").write_text("x,y\n1," + "z" * 300_000 + "\n")
+    assert len(read_table(Path("t.csv")).column("y").texts()[0]) == 300_000
+
+
+def test_no_rows_are_refused_unless_allowed(folder):
+    Path("t.csv").write_text("a,b\n")
+    assert read_table(Path("t.csv"), empty=True).n_rows == 0
+    with pytest.raises(InvalidData, match="no rows"):
+        read_table(Path("t.csv"))
