@@ -27,7 +27,7 @@ from coterie.exceptions import InfeasibleConstraints, UndecidedFeasibility
 # Mean degree at which random graphs cease to be K-colourable.
 THRESHOLD = {3: 4.69, 4: 8.9, 5: 13.7, 6: 19.0, 7: 24.7, 8: 30.8, 9: 37.0, 10: 43.6}
 # Sizes up to which infeasible random instances at the threshold are decided in seconds.
-DECIDED = {3: 150, 4: 80, 5: 50, 6: 44, 7: 42, 8: 44, 9: 48, 10: 54}
+DECIDED = {3: 150, 4: 100, 5: 80, 6: 60, 7: 60, 8: 60, 9: 60, 10: 60}
 PEER_SECONDS = 100.0  # active-semi-supervised-clustering's MPCKMeans, as BENCHMARKS.md gives it
 
 

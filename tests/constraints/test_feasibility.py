@@ -187,6 +187,18 @@ def test_random_three_coloring_near_the_threshold(seed):
         assert_minimal(error.value.conflict, 3, _chromatic_feasible)
 
 
+@pytest.mark.parametrize(("n", "n_clusters", "degree"), [(100, 4, 9.8), (60, 5, 15.0), (60, 7, 27)])
+def test_what_cannot_be_met_above_the_threshold_is_explained(n, n_clusters, degree):
+    c = as_constraints(nx.gnm_random_graph(n, int(n * degree / 2), seed=0))
+    with pytest.raises(InfeasibleConstraints, match="remove any one of them") as error:
+        c.check_feasible(n_clusters, time_limit=60)
+    conflict = error.value.conflict
+    assert conflict.n_pairs > n_clusters * (n_clusters + 1) // 2  # not just a clique
+    for pair in range(0, conflict.n_pairs, 5):
+        rest = naive.without(conflict, pair)
+        assert naive.met_by(rest, rest.check_feasible(n_clusters))
+
+
 def test_clashing_must_links_come_first():
     c = Constraints(5, [(0, 1), (1, 2)], [(0, 2)])
     with pytest.raises(InfeasibleConstraints, match="0 – 1 – 2") as error:

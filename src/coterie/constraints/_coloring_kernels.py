@@ -10,6 +10,7 @@ from numba import njit
 from coterie.constraints._types import BoolArray, IntArray
 
 FOUND, NONE, LIMIT = 1, 0, -1
+MOST_ROTATIONS = 256  # colourings that wait to be looked at; needed edges found beyond are kept
 SCAN = 64  # how many equally saturated nodes are compared by priority
 
 
@@ -320,3 +321,50 @@ def tabu_search(
                 place[last] = place[u]
                 place[u] = -1
     return n_clashing == 0
+
+
+@njit(cache=True, nogil=True)
+def rotate(
+    indptr: IntArray,
+    indices: IntArray,
+    edge_of: IntArray,  # IN (2E,) edge of each entry of `indices`
+    edges: IntArray,  # IN (E, 2)
+    broken: int,  # IN the one edge whose ends have the same colour
+    n_colors: int,
+    color: IntArray,  # IN (n,)
+) -> BoolArray:
+    """Edges (E,) without which a graph that has no colouring has one, from one such colouring.
+
+    Where recolouring an end of the broken edge breaks exactly one other edge, the graph without
+    that one is coloured; and so on from there (model rotation).
+    """
+    needed = np.zeros(edges.shape[0], np.bool_)
+    needed[broken] = True
+    colorings = np.empty((MOST_ROTATIONS, color.size), np.int64)
+    waiting = np.empty(MOST_ROTATIONS, np.int64)
+    colorings[0] = color
+    waiting[0] = broken
+    n_waiting = 1
+    clashes = np.empty(n_colors, np.int64)
+    clash = np.empty(n_colors, np.int64)
+    while n_waiting > 0:
+        n_waiting -= 1
+        here = colorings[n_waiting].copy()
+        edge = waiting[n_waiting]
+        for side in range(2):
+            v = edges[edge, side]
+            clashes[:] = 0
+            for t in range(indptr[v], indptr[v + 1]):
+                c = here[indices[t]]
+                clashes[c] += 1
+                clash[c] = edge_of[t]
+            for c in range(n_colors):
+                if c == here[v] or clashes[c] != 1 or needed[clash[c]]:
+                    continue
+                needed[clash[c]] = True
+                if n_waiting < MOST_ROTATIONS:
+                    colorings[n_waiting] = here
+                    colorings[n_waiting, v] = c
+                    waiting[n_waiting] = clash[c]
+                    n_waiting += 1
+    return needed

@@ -24,8 +24,7 @@ from coterie.constraints import _coloring_kernels as kernels
 from coterie.constraints._types import IntArray
 from coterie.exceptions import UndecidedFeasibility
 
-TABU_WORK = 2_000_000  # moves weighed by local search in the first round; then it doubles
-TABU_RATE = 50_000_000  # about how many a second
+TABU_WORK = 50  # moves weighed by local search for each node of the tree: about the same time
 CLIQUE_STEPS = 2_000_000
 
 
@@ -97,7 +96,7 @@ def _color_connected(
         return Coloring(None, np.sort(clique))
     n = indptr.size - 1
     search = _Search(indptr, indices, n_colors)
-    allowance, work, round_ = 4 * n + 2_000, TABU_WORK, 0
+    allowance, round_ = 4 * n + 2_000, 0
     while True:
         began = time.monotonic()
         outcome = search.run(allowance)
@@ -106,6 +105,7 @@ def _color_connected(
         if outcome == kernels.NONE:
             return Coloring(None, np.flatnonzero(search.touched))
         rate = allowance / max(time.monotonic() - began, 1e-6)
+        work = TABU_WORK * allowance
         if kernels.tabu_search(indptr, indices, n_colors, work, round_, search.color):
             return Coloring(search.color, None)
         left = deadline - time.monotonic()
@@ -116,7 +116,7 @@ def _color_connected(
             )
         # Twice as far next time, but not far beyond the deadline.
         allowance = max(allowance, int(min(2 * allowance, 1 + rate * left)))
-        work, round_ = int(min(2 * work, 1 + TABU_RATE * left)), round_ + 1
+        round_ += 1
 
 
 @cache

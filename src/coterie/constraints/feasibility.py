@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from coterie.constraints import _kernels
+from coterie.constraints._coloring_kernels import rotate
 from coterie.constraints._types import IntArray
 from coterie.constraints.coloring import color_graph, warm_up
 from coterie.constraints.conflicts import Conflicts, MustPaths
@@ -18,8 +18,17 @@ from coterie.exceptions import InfeasibleConstraints, InvalidParameter, Undecide
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
 
-# Given some of the elements (edges, pairs), those that clash by themselves, or None if none do.
-Refute = Callable[[IntArray], IntArray | None]
+
+class _Clash(Protocol):
+    """A set of elements (edges, pairs) that cannot all be met, for `_deletion_filter`."""
+
+    def refute(self, some: IntArray) -> IntArray | None:
+        """Those of `some` elements that clash by themselves, or None if they can be met."""
+
+    def also_needed(self, elements: IntArray, left_out: int) -> IntArray:
+        """More elements without which the others can be met, after `refute` of all but one
+        returned None.
+        """
 
 
 def check_feasible(
@@ -92,53 +101,98 @@ def _explain(
 
 
 def _critical_edges(graph: _Graph, n_colors: int, deadline: float) -> tuple[IntArray, bool]:
-    """Numbers of edges that cannot be coloured, while without any one of them they can."""
+    """Numbers of edges that cannot be coloured, while without any one of them they can.
 
-    def refute(edges: IntArray) -> IntArray | None:
-        ends = graph.edges[edges]
-        nodes, local = np.unique(ends, return_inverse=True)
-        local = local.reshape(-1, 2)
-        indptr, indices, _ = _kernels.symmetric_csr(local, nodes.size)
-        stuck = color_graph(indptr, indices, n_colors, deadline).stuck
-        if stuck is None:
-            return None
-        is_stuck = np.zeros(nodes.size, dtype=bool)
-        is_stuck[stuck] = True
-        return edges[is_stuck[local].all(axis=1)]
-
-    everything = np.arange(graph.edges.shape[0])
-    edges = refute(everything)
-    if edges is None:  # impossible: the same graph was refuted before
-        raise AssertionError("a refuted graph was coloured")
-    n_nodes = np.unique(graph.edges[edges]).size
-    if n_nodes == n_colors + 1:  # K + 1 nodes that need K + 1 colours: a clique, which is minimal
-        return edges, True
-    return _deletion_filter(edges, refute)
-
-
-def _deletion_filter(elements: IntArray, refute: Refute) -> tuple[IntArray, bool]:
-    """A minimal subset that `refute` still refutes, and True; or False if time ran out on the way.
-
-    Tries to leave out halves, then quarters, down to single elements. What was needed once stays
-    needed in every smaller set, so one pass at the end is enough.
+    Nodes are left out first, then edges: each node less makes every later proof shorter.
     """
+    everything = _NodeClash(graph.edges, graph.n_nodes, n_colors, deadline)
+    stuck = everything.refute(np.arange(graph.n_nodes))
+    assert stuck is not None, "a refuted graph was coloured"
+    edges = everything.edges_among(stuck)
+    ends = np.searchsorted(stuck, graph.edges[edges])  # what is stuck may be little: count from 0
+    by_node = _NodeClash(ends, stuck.size, n_colors, deadline)
+    nodes, proven = _deletion_filter(np.arange(stuck.size), by_node)
+    left = by_node.edges_among(nodes)
+    if proven and nodes.size > n_colors + 1:  # K + 1, all stuck, are a clique, which is minimal
+        kept, proven = _deletion_filter(
+            np.arange(left.size), _EdgeClash(ends[left], n_colors, deadline)
+        )
+        left = left[kept]
+    return edges[left], proven
+
+
+class _NodeClash(NamedTuple):
+    """Nodes of a graph with edges (E, 2) that cannot be coloured."""
+
+    edges: IntArray
+    n_nodes: int
+    n_colors: int
+    deadline: float
+
+    def edges_among(self, nodes: IntArray) -> IntArray:
+        """Numbers of the edges with both ends among the nodes."""
+        there = np.zeros(self.n_nodes, dtype=bool)
+        there[nodes] = True
+        return np.flatnonzero(there[self.edges].all(axis=1))
+
+    def refute(self, some: IntArray) -> IntArray | None:
+        ends = np.searchsorted(some, self.edges[self.edges_among(some)])
+        indptr, indices, _ = _kernels.symmetric_csr(ends, some.size)
+        stuck = color_graph(indptr, indices, self.n_colors, self.deadline).stuck
+        return None if stuck is None else some[stuck]
+
+    def also_needed(self, elements: IntArray, left_out: int) -> IntArray:
+        return np.array([left_out])
+
+
+class _EdgeClash:
+    """Edges (E, 2) of a graph that cannot be coloured."""
+
+    def __init__(self, edges: IntArray, n_colors: int, deadline: float) -> None:
+        nodes, ends = np.unique(edges, return_inverse=True)
+        self.ends, self.n_nodes = ends.reshape(-1, 2), nodes.size
+        self.n_colors, self.deadline = n_colors, deadline
+
+    def refute(self, some: IntArray) -> IntArray | None:
+        indptr, indices, _ = _kernels.symmetric_csr(self.ends[some], self.n_nodes)
+        found = color_graph(indptr, indices, self.n_colors, self.deadline)
+        self._labels = found.labels
+        if found.stuck is None:
+            return None
+        is_stuck = np.zeros(self.n_nodes, dtype=bool)
+        is_stuck[found.stuck] = True
+        return some[is_stuck[self.ends[some]].all(axis=1)]
+
+    def also_needed(self, elements: IntArray, left_out: int) -> IntArray:
+        assert self._labels is not None
+        ends = self.ends[elements]
+        indptr, indices, edge_of = _kernels.symmetric_csr(ends, self.n_nodes)
+        at = int(np.searchsorted(elements, left_out))
+        needed = rotate(indptr, indices, edge_of, ends, at, self.n_colors, self._labels)
+        return elements[np.asarray(needed)]
+
+
+def _deletion_filter(elements: IntArray, clash: _Clash) -> tuple[IntArray, bool]:
+    """A minimal subset that still clashes, and True; or False if time ran out on the way.
+
+    Tries to leave out many elements at once, fewer where that fails and more where it succeeds.
+    What is needed once stays needed in every smaller set, so no element is tried again after.
+    """
+    needed = np.empty(0, dtype=np.int64)
     size = max(1, elements.size // 2)
-    while True:
-        start = 0
-        while start < elements.size:
-            rest = np.delete(elements, slice(start, start + size))
-            try:
-                clash = refute(rest)
-            except UndecidedFeasibility:  # the deadline has passed: later tests would end so too
-                return elements, False
-            if clash is None:
-                start += size
-            else:
-                start = int(np.searchsorted(clash, elements[start]))
-                elements = clash
-        if size == 1:
-            return elements, True
-        size //= 2
+    while (open_ := np.setdiff1d(elements, needed, assume_unique=True)).size:
+        tried = open_[:size]
+        try:
+            smaller = clash.refute(np.setdiff1d(elements, tried, assume_unique=True))
+        except UndecidedFeasibility:  # the deadline has passed: later tests would end so too
+            return elements, False
+        if smaller is not None:
+            elements, size = smaller, 2 * size
+        elif tried.size == 1:
+            needed = np.union1d(needed, clash.also_needed(elements, int(tried[0])))
+        else:
+            size = tried.size // 2
+    return elements, True
 
 
 def _first_pairs(graph: _Graph, edges: IntArray) -> IntArray:
@@ -194,12 +248,25 @@ def _needed_must_links(
     small = constraints._take(chosen).relabel(mapping, rows.size)
     always = np.setdiff1d(np.arange(chosen.size), np.searchsorted(chosen, in_doubt))
 
-    def refute(doubtful: IntArray) -> IntArray | None:
-        graph = _contract(small, np.sort(np.concatenate([always, doubtful])))
-        return None if graph.color(n_colors, deadline) is not None else doubtful
-
-    kept, proven = _deletion_filter(np.searchsorted(chosen, in_doubt), refute)
+    clash = _MustClash(small, always, n_colors, deadline)
+    kept, proven = _deletion_filter(np.searchsorted(chosen, in_doubt), clash)
     return np.union1d(np.setdiff1d(must, in_doubt), chosen[kept]), proven
+
+
+class _MustClash(NamedTuple):
+    """Must-links that clash with pairs `always` there."""
+
+    constraints: Constraints
+    always: IntArray
+    n_colors: int
+    deadline: float
+
+    def refute(self, some: IntArray) -> IntArray | None:
+        graph = _contract(self.constraints, np.sort(np.concatenate([self.always, some])))
+        return None if graph.color(self.n_colors, self.deadline) is not None else some
+
+    def also_needed(self, elements: IntArray, left_out: int) -> IntArray:
+        return np.array([left_out])
 
 
 def _describe(conflict: Constraints, n_clusters: int, proven: bool) -> str:
