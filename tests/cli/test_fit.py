@@ -60,6 +60,24 @@ def test_predict_does_to_new_rows_what_fit_did(data, run, rows):
     assert int(first[1]) == a_class != int(second[1])
 
 
+def test_a_single_row_and_rows_alike_can_be_predicted(data, run):
+    run("fit", "data.csv", *QUICK, "--save", "m")
+    Path("new.csv").write_text("town,weight,height\n" + "Ulm,0.1,0.2\n" * 2)
+    told = json.loads(run("predict", "m", "new.csv", "--json").stdout)
+    assert told["labels"][0] == told["labels"][1]
+    assert told["notes"] == []
+    Path("one.csv").write_text("town,weight,height\nUlm,0.1,0.2\n")
+    result = run("predict", "m", "one.csv", "-o", "-", "--json")
+    assert result.stdout.splitlines()[1] == f"Ulm,0.1,0.2,{told['labels'][0]}"
+    assert json.loads(result.stderr)["n_rows"] == 1
+
+
+def test_columns_that_say_nothing_are_noted(data, run):
+    lines = Path("data.csv").read_text().splitlines()
+    Path("d.csv").write_text("\n".join([lines[0] + ",same", *(f"{x},7" for x in lines[1:])]))
+    assert "the same in every row: same" in run("fit", "d.csv", *QUICK).stderr
+
+
 def test_a_bundle_says_how_it_was_made(data, run):
     run("fit", "data.csv", "--constraints", "pairs.csv", *QUICK, "--save", "m")
     bundle = load_bundle(Path("m"))

@@ -14,9 +14,12 @@ from coterie.cli._recipe import Choices, Recipe
 from coterie.cli._table import Table
 from coterie.cli._watch import watched
 from coterie.constraints import Constraints
-from coterie.exceptions import InfeasibleConstraints, InvalidParameter
+from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 
-__all__ = ["Inputs", "confidence", "fit_model", "in_users_words", "read_inputs"]
+__all__ = ["Inputs", "fit_model", "in_users_words", "read_inputs", "with_confidence"]
+
+
+_SHOWN = 5  # names in a note
 
 
 class Inputs(NamedTuple):
@@ -39,7 +42,7 @@ def read_inputs(
         table = table.named(ids)
     recipe = Recipe.learn(table, choices)
     X, notes = recipe.apply(table)
-    for note in notes:
+    for note in [*notes, *_constant(table, recipe, X)]:
         talk.note(note)
     try:
         known = (
@@ -54,6 +57,15 @@ def read_inputs(
     if pairs is not None and not known.n_pairs:
         talk.note(f"{pairs} holds no pairs")
     return Inputs(table, ids, recipe, X, known)
+
+
+def _constant(table: Table, recipe: Recipe, X: Any) -> list[str]:
+    """A note about features that say nothing; refused if that is all of them."""
+    names = recipe.constant(X) if table.n_rows > 1 else []
+    if len(names) == X.shape[1]:
+        raise InvalidData(f"{table.source}: all rows are alike in every column that is used.")
+    more = ", …" if len(names) > _SHOWN else ""
+    return [f"the same in every row: {', '.join(names[:_SHOWN])}{more}"] if names else []
 
 
 def fit_model(
@@ -73,8 +85,8 @@ def fit_model(
     return interruption.pressed
 
 
-def confidence(model: Any, X: Any, labels: Any, *, new: bool) -> np.ndarray | None:
-    """P(label) of every row (n,), where the model has one.
+def with_confidence(model: Any, X: Any, labels: Any, *, new: bool) -> dict[str, Any]:
+    """The columns of the output: cluster (n,), and P(cluster) where the model has one.
 
     For the rows it was fitted to (not `new`) that takes their pairs into account, where it can.
     """
@@ -83,8 +95,8 @@ def confidence(model: Any, X: Any, labels: Any, *, new: bool) -> np.ndarray | No
     elif hasattr(model, "predict_proba"):
         shares = model.predict_proba(X)
     else:
-        return None
-    return np.asarray(shares)[np.arange(len(labels)), labels]
+        return {"cluster": labels}
+    return {"cluster": labels, "confidence": np.asarray(shares)[np.arange(len(labels)), labels]}
 
 
 def in_users_words(

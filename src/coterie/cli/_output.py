@@ -18,9 +18,10 @@ from coterie.cli._files import NotWritten, new_file
 from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["STDOUT", "check_format", "neutral", "with_results", "write_table"]
+__all__ = ["STDOUT", "check_format", "check_free", "neutral", "with_results", "write_table"]
 
 STDOUT = Path("-")
+RESULTS = ("cluster", "confidence")  # the columns that fit and predict add
 _AT_ONCE = 1 << 16  # rows turned into Python values at a time
 # Spreadsheets run what begins with one of these; plain numbers do too and are left alone.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
@@ -33,14 +34,18 @@ def with_results(table: Table, results: dict[str, Any]) -> Table:
     if not columns:
         columns["row"] = Column("row", np.arange(table.n_rows))
         columns |= table.columns
-    for name, values in results.items():
-        if name in columns:
+    columns |= {name: Column(name, values) for name, values in results.items()}
+    return Table(table.source, table.n_rows, columns)
+
+
+def check_free(table: Table) -> None:
+    """Refuse, before any work is done, a table that has columns of the results' names."""
+    for name in RESULTS:
+        if name in table.columns:
             raise InvalidParameter(
                 f"{table.source} has a column {name!r} already; rename or remove it, as the result "
                 "would be written there."
             )
-        columns[name] = Column(name, values)
-    return Table(table.source, table.n_rows, columns)
 
 
 def check_format(path: Path) -> None:

@@ -63,8 +63,6 @@ class NumberPart:
                 raise _missing(table, column, absent)
             values = np.where(absent, self.fill, values)
             notes.append(f"{self.column}: {int(absent.sum())} missing values filled by the mean")
-        if values.size > 1 and values.min() == values.max():
-            notes.append(f"{self.column}: the same in every row")
         if self.center != 0.0 or self.spread != 1.0:
             values = (values - self.center) / self.spread
         return values.reshape(-1, 1), notes

@@ -99,13 +99,19 @@ class Recipe:
             X = sparse.hstack(blocks, format="csr")
         else:
             X = _side_by_side(blocks)
-        _check_any_difference(table, X)
         return Features(X, notes)
 
     @property
     def feature_names(self) -> list[str]:
         """A name for each column of X: `height`, `town=Ulm`, `text:word`."""
         return [name for part in self.parts for name in part.feature_names]
+
+    def constant(self, X: Any) -> list[str]:
+        """Names of the features that are the same in every row of X (n, d)."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        differs = np.asarray((low != high).todense() if hasattr(low, "todense") else low != high)
+        names = self.feature_names
+        return [names[at] for at in np.flatnonzero(~differs.ravel())]
 
     @property
     def columns(self) -> list[str]:
@@ -183,12 +189,3 @@ def _side_by_side(blocks: list[Any]) -> Any:
         X[:, at : at + width] = block.reshape(len(X), width)
         at += width
     return X
-
-
-def _check_any_difference(table: Table, X: Any) -> None:
-    """Rows that are all alike cannot be clustered."""
-    if X.shape[0] > 1:
-        low, high = X.min(axis=0), X.max(axis=0)
-        alike = (low != high).sum() == 0
-        if alike:
-            raise InvalidData(f"{table.source}: all rows are alike in every column that is used.")

@@ -59,15 +59,17 @@ def fit(
     DATA is a table (.csv .tsv .jsonl .parquet .arrow .feather) or an array (.npy .npz).
     """
     from coterie.cli._bundle import Bundle, how_made, save_bundle
-    from coterie.cli._inputs import confidence, fit_model, read_inputs
+    from coterie.cli._inputs import fit_model, read_inputs, with_confidence
     from coterie.cli._methods import METHODS, build
-    from coterie.cli._output import STDOUT, with_results, write_table
+    from coterie.cli._output import STDOUT, check_free, with_results, write_table
     from coterie.cli._recipe import Choices
 
     check_outputs(output, save, force)
     takes_pairs = METHODS[method].takes_pairs
     estimator = build(method, clusters, seed, settings)
     inputs = read_inputs(talk, data, pairs, Choices(**choices), hard=hard)
+    if output is not None:
+        check_free(inputs.table)
     if pairs is not None and not takes_pairs:
         talk.note(f"{method} does not use pairs; they are left out")
     stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
@@ -84,11 +86,8 @@ def fit(
         notes=talk.notes,
     )
     bundle = Bundle(estimator, inputs.recipe, made)
-    results = {"cluster": estimator.labels_}
-    sure = confidence(estimator, inputs.X, estimator.labels_, new=False)
-    if sure is not None:
-        results["confidence"] = sure
     if output is not None:
+        results = with_confidence(estimator, inputs.X, estimator.labels_, new=False)
         write_table(with_results(inputs.table, results), output, raw=raw)
     if save is not None:
         save_bundle(bundle, save)

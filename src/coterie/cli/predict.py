@@ -26,26 +26,25 @@ def predict(
     import numpy as np
 
     from coterie.cli._bundle import load_bundle
-    from coterie.cli._inputs import confidence
-    from coterie.cli._output import STDOUT, with_results, write_table
+    from coterie.cli._inputs import with_confidence
+    from coterie.cli._output import STDOUT, check_free, with_results, write_table
     from coterie.cli._reading import read_table
     from coterie.cli.fit import check_outputs
 
     check_outputs(output, None, force)
     bundle = load_bundle(model)
     table = read_table(new)
+    check_free(table)
     if bundle.recipe.id_column in table.columns:
         table = table.named(table.ids(bundle.recipe.id_column))
     X, notes = bundle.recipe.apply(table)
     for note in notes:
         talk.note(note)
     labels = np.asarray(bundle.model.predict(X))
-    results = {"cluster": labels}
-    sure = confidence(bundle.model, X, labels, new=True)
-    if sure is not None:
-        results["confidence"] = sure
-    target = STDOUT if output is None else output
-    write_table(with_results(table, results), target, raw=raw)
+    results = with_confidence(bundle.model, X, labels, new=True)
+    target = STDOUT if output is None and not talk.as_json else output
+    if target is not None:
+        write_table(with_results(table, results), target, raw=raw)
     found, sizes = np.unique(labels, return_counts=True)
     values = {
         "n_rows": table.n_rows,
@@ -53,6 +52,8 @@ def predict(
         "sizes": sizes.tolist(),
         "output": None if output is None else str(output),
     }
+    if target is None:
+        values["labels"] = labels.tolist()
     words = f"{table.n_rows} rows put into {found.size} clusters"
     talk.result(values, words, err=target == STDOUT)
     return None
