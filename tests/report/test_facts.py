@@ -50,6 +50,18 @@ def test_moments_do_not_depend_on_the_blocks(model, monkeypatch):
         assert np.allclose([t.spread for t in a.typical], [t.spread for t in b.typical])
 
 
+def test_scaled_columns_are_shown_in_their_own_units(model):
+    center, spread = IRIS.data.mean(axis=0), IRIS.data.std(axis=0)
+    scaled = (IRIS.data - center) / spread
+    facts = gather(model, scaled, units=(center, spread))
+    for k, cluster in enumerate(facts.clusters):
+        here = IRIS.data[model.labels_ == k].mean(axis=0)
+        for t in cluster.typical:
+            assert np.allclose([t.here, t.overall], [here[t.column], center[t.column]])
+            assert np.isclose(t.difference, (t.here - t.overall) / t.spread)
+    assert facts.records.fields(7, [1]) == [("column 1", number(IRIS.data[7, 1]))]
+
+
 def test_constant_columns_are_not_typical_of_anything():
     X = np.column_stack([np.r_[np.zeros(5), np.ones(5)], np.full(10, 0.1)])
     facts = gather(PCKMeans(2, random_state=0).fit(X), X)
@@ -175,6 +187,8 @@ def test_shorten():
         ({"truth": [1, 2]}, InvalidData, "truth has shape"),
         ({"feature_names": ["a"]}, InvalidParameter, "feature_names has 1"),
         ({"constraints": Constraints(4, must_link=[(0, 1)])}, InvalidConstraints, "4 rows"),
+        ({"units": ([0], [1])}, InvalidParameter, "each of the 4 columns"),
+        ({"units": ([0] * 4, [0] * 4)}, InvalidParameter, "above 0"),
         ({"projection": "pcaa"}, InvalidParameter, "pca"),
     ],
 )

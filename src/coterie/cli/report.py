@@ -12,6 +12,8 @@ from coterie.cli._options import data_argument, file_type
 
 if TYPE_CHECKING:
     from coterie.cli._bundle import Bundle
+    from coterie.cli._parts import Part
+    from coterie.cli._recipe import Recipe
     from coterie.cli._table import Column, Table
 
 __all__ = ["report"]
@@ -86,6 +88,7 @@ def report(
         ids=None if id_column is None else ids,
         records=_records(table, bundle.recipe.columns, {id_column, truth}),
         truth=None if truth is None else _classes(table, truth),
+        units=_units(bundle.recipe),
         made=_made(bundle, model),
         title=title,
         projection=projection,
@@ -114,6 +117,20 @@ def _made(bundle: Bundle, model: Path) -> dict[str, Any]:
     }
     words = bundle.made.get("command")
     return made | ({"command": " ".join(["coterie", *map(str, words)])} if words else {})
+
+
+def _units(recipe: Recipe) -> tuple[list[float], list[float]]:
+    """Center and spread that each feature was scaled by; words and categories were not."""
+
+    def numbers(part: Part, name: str, default: float) -> list[float]:
+        found = getattr(part, name, None)
+        if isinstance(found, list):
+            return found
+        return [default if found is None else found] * len(part.feature_names)
+
+    center = [value for part in recipe.parts for value in numbers(part, "center", 0.0)]
+    spread = [value for part in recipe.parts for value in numbers(part, "spread", 1.0)]
+    return center, spread
 
 
 def _classes(table: Table, truth: str) -> Any:

@@ -22,7 +22,7 @@ from coterie.plot.inputs import (
     names_of,
 )
 from coterie.plot.layout import FlatMap, lay_out, project
-from coterie.report._records import Records, read_ids
+from coterie.report._records import Records, Units, read_ids, read_units
 
 __all__ = ["Cluster", "Facts", "Truth", "Typical", "gather"]
 
@@ -41,7 +41,7 @@ _BLOCK = 1 << 16  # rows centred at a time
 
 @dataclass(frozen=True)
 class Typical:
-    """A feature by which a cluster differs from the rest."""
+    """A feature by which a cluster differs from all rows, in its own units."""
 
     column: int
     name: str
@@ -105,12 +105,14 @@ def gather(
     ids: Any = None,
     records: Any = None,
     truth: Any = None,
+    units: Any = None,
     projection: Any = "auto",
 ) -> Facts:
     """Check the input and compute what the report says."""
     rows = as_rows(X)
     names = names_of(X if hasattr(X, "shape") else rows, feature_names)
     n = rows.shape[0]
+    scale = read_units(units, rows.shape[1])
     values, labels = np.unique(labels_of(model, n), return_inverse=True)
     known, all_known = _pairs_of(model, constraints, n)
     plane = project(rows, projection, names)
@@ -122,9 +124,9 @@ def gather(
         n=n,
         names=names,
         ids=read_ids(ids, n),
-        records=Records(records, rows, names),
+        records=Records(records, rows, names, scale),
         labels=labels,
-        clusters=_clusters(rows, names, values, labels),
+        clusters=_clusters(rows, names, scale, values, labels),
         constraints=known,
         all_pairs_known=all_known,
         broken=broken_mask(known, labels),
@@ -140,7 +142,7 @@ def gather(
 
 # -- clusters ----------------------------------------------------------------------------------
 def _clusters(
-    X: Any, names: list[str], values: NDArray[Any], labels: NDArray[np.int64]
+    X: Any, names: list[str], units: Units, values: NDArray[Any], labels: NDArray[np.int64]
 ) -> list[Cluster]:
     sizes = np.bincount(labels, minlength=values.size)
     detailed = set(np.argsort(-sizes, kind="stable")[:MOST_DETAILED].tolist())
@@ -153,7 +155,9 @@ def _clusters(
         if k in detailed:
             members = order[begin[k] : begin[k + 1]]
             center = np.asarray(X[members].mean(axis=0, dtype=np.float64)).ravel()
-            described["typical"] = _typical(center, mean, spread, names, bool(sp.issparse(X)))
+            described["typical"] = _typical(
+                center, mean, spread, names, units, bool(sp.issparse(X))
+            )
             described["nearest"] = _nearest(X, members, center)
         size = int(sizes[k])
         clusters.append(Cluster(k, str(value), size, size / labels.size, **described))
@@ -173,7 +177,12 @@ def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def _typical(
-    center: FloatArray, mean: FloatArray, spread: FloatArray, names: list[str], sparse: bool
+    center: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    names: list[str],
+    units: Units,
+    sparse: bool,
 ) -> tuple[Typical, ...]:
     """Columns by standardised difference (center − mean) / spread, largest first.
 
@@ -184,7 +193,14 @@ def _typical(
     size = z if sparse else np.abs(z)
     order = np.argsort(-size, kind="stable")[: TOP_WORDS if sparse else TOP_FEATURES]
     return tuple(
-        Typical(int(j), names[j], float(center[j]), float(mean[j]), float(spread[j]), float(z[j]))
+        Typical(
+            column=int(j),
+            name=names[j],
+            here=units.shown(j, center[j]),
+            overall=units.shown(j, mean[j]),
+            spread=float(units.spread[j] * spread[j]),
+            difference=float(z[j]),
+        )
         for j in order
         if size[j] > 0
     )

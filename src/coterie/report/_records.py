@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["Records", "number", "on_scale", "read_ids", "shorten"]
+__all__ = ["Records", "Units", "number", "on_scale", "read_ids", "read_units", "shorten"]
 
 LONGEST = 240  # characters of a field; whole documents would bury everything else
 MOST_FIELDS = 8
@@ -47,6 +48,29 @@ def shorten(text: Any, longest: int = LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 
+class Units(NamedTuple):
+    """X = (value − center) / spread, (d,) each: how columns were scaled."""
+
+    center: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    def shown(self, column: int, value: float) -> float:
+        """A value of X in the column's own units."""
+        return float(self.center[column] + self.spread[column] * value)
+
+
+def read_units(units: Any, width: int) -> Units:
+    """Center and spread of every column; 0 and 1 if not given."""
+    if units is None:
+        return Units(np.zeros(width), np.ones(width))
+    center, spread = (np.asarray(part, dtype=np.float64) for part in units)
+    if center.shape != (width,) or spread.shape != (width,) or not (spread > 0).all():
+        raise InvalidParameter(
+            f"units must be a center and a spread above 0 for each of the {width} columns."
+        )
+    return Units(center, spread)
+
+
 class Records:
     """Fields of rows, as text.
 
@@ -57,12 +81,15 @@ class Records:
     X : array or CSR matrix of shape (n, d)
     names : list of str
         Of the columns of X.
+    units : Units, optional
+        How values of X are shown.
     """
 
-    def __init__(self, records: Any, X: Any, names: list[str]) -> None:
+    def __init__(self, records: Any, X: Any, names: list[str], units: Units | None = None) -> None:
         self._columns = None if records is None else _read_columns(records, X.shape[0])
         self._X = X
         self._names = names
+        self._units = units or read_units(None, X.shape[1])
 
     def fields(self, row: int, features: Sequence[int] = ()) -> list[tuple[str, str]]:
         """(name, value) of the fields of a row; without records, of these columns of X."""
@@ -71,7 +98,7 @@ class Records:
         if sp.issparse(self._X):
             return [("heaviest columns", self._heaviest(row))]
         chosen = list(features)[:MOST_FIELDS] or range(min(MOST_FIELDS, len(self._names)))
-        return [(self._names[j], number(float(self._X[row, j]))) for j in chosen]
+        return [(self._names[j], number(self._units.shown(j, self._X[row, j]))) for j in chosen]
 
     def _heaviest(self, row: int) -> str:
         begin, end = self._X.indptr[row : row + 2]

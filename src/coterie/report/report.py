@@ -31,6 +31,7 @@ def build_report(
     ids: Any = None,
     records: Any = None,
     truth: Any = None,
+    units: Any = None,
     made: Mapping[str, Any] | None = None,
     title: str | None = None,
     date: datetime.date | str | None = None,
@@ -55,6 +56,9 @@ def build_report(
         that matter are shown.
     truth : array-like of shape (n,), optional
         True classes, to compare with.
+    units : (center, spread), each array-like of shape (d,), optional
+        How the columns were scaled, X = (value − center) / spread, so that values are shown in
+        their own units: `(scaler.mean_, scaler.scale_)` of a StandardScaler.
     made : mapping, optional
         What else is known about the run (files, versions, time), shown as given.
     title : str, optional
@@ -80,6 +84,7 @@ def build_report(
         ids=ids,
         records=records,
         truth=truth,
+        units=units,
         projection=projection,
     )
     title = title or f"Clusters found by {type(model).__name__}"
