@@ -14,7 +14,7 @@ import click
 
 from coterie.exceptions import CoterieError, InfeasibleConstraints, UndecidedFeasibility
 
-__all__ = ["Exit", "Talk", "command"]
+__all__ = ["Exit", "Talk", "command", "explain"]
 
 
 class Exit(IntEnum):
@@ -117,12 +117,13 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        text, code = _explain(error)
+        text, code = explain(error)
         talk.error(text, code)
         return code
 
 
-def _explain(error: Exception) -> tuple[str, Exit]:
+def explain(error: Exception) -> tuple[str, Exit]:
+    """What to tell the user about an error, and the exit code it means."""
     from coterie.cli._files import NotWritten
 
     for kind, code in (

@@ -16,7 +16,14 @@ from coterie.cli._watch import watched
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 
-__all__ = ["Inputs", "fit_model", "in_users_words", "read_inputs", "with_confidence"]
+__all__ = [
+    "Inputs",
+    "fit_estimator",
+    "fit_model",
+    "in_users_words",
+    "read_inputs",
+    "with_confidence",
+]
 
 
 _SHOWN = 5  # names in a note
@@ -72,17 +79,24 @@ def fit_model(
     talk: Talk, estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
 ) -> bool:
     """Fit with a progress bar; True if Ctrl-C ended it early with the best so far."""
+    with watched(talk, type(estimator).__name__) as interruption:
+        fit_estimator(estimator, inputs, clusters, takes_pairs=takes_pairs)
+    return interruption.pressed
+
+
+def fit_estimator(
+    estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
+) -> None:
+    """Fit; pairs that cannot be kept are named by the user's ids."""
     if clusters is not None and clusters > inputs.table.n_rows:
         raise InvalidParameter(
             f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
         )
     given = {"constraints": inputs.pairs} if takes_pairs else {}
     try:
-        with watched(talk, type(estimator).__name__) as interruption:
-            estimator.fit(inputs.X, **given)
+        estimator.fit(inputs.X, **given)
     except InfeasibleConstraints as error:
         raise in_users_words(error, inputs.ids, clusters) from error
-    return interruption.pressed
 
 
 def with_confidence(model: Any, X: Any, labels: Any, *, new: bool) -> dict[str, Any]:

@@ -19,9 +19,11 @@ __all__ = [
     "data_argument",
     "feature_options",
     "file_type",
+    "force_option",
     "id_option",
     "method_options",
     "output_options",
+    "raw_option",
 ]
 
 Decorator = Callable[[Any], Any]
@@ -136,6 +138,12 @@ method_options = together(
         "--seed", type=click.IntRange(0, 2**32 - 1), help="For the same result each time."
     ),
 )
+force_option = click.option("--force", is_flag=True, help="Overwrite outputs that exist.")
+raw_option = click.option(
+    "--raw",
+    is_flag=True,
+    help="Leave cells that a spreadsheet would run as formulas as they are.",
+)
 output_options = together(
     click.option(
         "-o",
@@ -144,10 +152,6 @@ output_options = together(
         type=click.Path(path_type=Path),
         help="The rows with their cluster: .csv .tsv .jsonl .parquet .feather .npy, or - (CSV).",
     ),
-    click.option("--force", is_flag=True, help="Overwrite outputs that exist."),
-    click.option(
-        "--raw",
-        is_flag=True,
-        help="Leave cells that a spreadsheet would run as formulas as they are.",
-    ),
+    force_option,
+    raw_option,
 )

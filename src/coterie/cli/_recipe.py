@@ -41,6 +41,8 @@ class Choices(NamedTuple):
         Numbers to mean 0 and standard deviation 1.
     impute : bool
         Missing numbers by the mean, missing categories by the most frequent one.
+    truth : str or None
+        Column of the true classes, which is never clustered by.
     """
 
     id_column: str | None = None
@@ -50,6 +52,7 @@ class Choices(NamedTuple):
     text: str | None = None
     scale: bool = False
     impute: bool = False
+    truth: str | None = None
 
 
 class Features(NamedTuple):
@@ -156,7 +159,7 @@ def _chosen(table: Table, choices: Choices) -> list[str]:
         wanted = set(table.columns) - set(choices.drop)
     if choices.text:
         wanted.add(choices.text)
-    wanted.discard(choices.id_column or "")
+    wanted -= {choices.id_column, choices.truth}
     names = [name for name in table.columns if name in wanted]
     if not names:
         raise InvalidData(f"{table.source}: no column is left to cluster by.")

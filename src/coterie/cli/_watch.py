@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,14 +19,17 @@ _PATIENCE = 2.0  # seconds before a bar is worth its lines
 
 
 @contextmanager
-def watched(talk: Talk, what: str) -> Iterator[Interruption]:
-    """Show how far the fits inside this block are, on a terminal and unless told to be quiet."""
+def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]:
+    """Show how far the fits inside this block are, on a terminal and unless told to be quiet.
+
+    `what` is being fitted; a function says what it is at the moment.
+    """
 
     def say() -> None:
         click.echo("\nEnding after this step; press Ctrl-C again to stop at once.", err=True)
 
     visible = sys.stderr.isatty() and not talk.quiet
-    bar = Bar(what)
+    bar = Bar(what if callable(what) else lambda: what)
     try:
         with interruptible(say) as interruption:
             if visible:
@@ -41,7 +44,7 @@ def watched(talk: Talk, what: str) -> Iterator[Interruption]:
 class Bar:
     """A progress bar that appears once the work has taken two seconds."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: Callable[[], str]) -> None:
         self.what = what
         self.begun = time.monotonic()
         self.progress: Any = None
@@ -58,7 +61,13 @@ class Bar:
             self.progress.reset(self.task)
         self.last = step.step
         text = f"step {step.step} of at most {step.total}, objective {step.objective:.6g}"
-        self.progress.update(self.task, completed=step.step, total=step.total, detail=text)
+        self.progress.update(
+            self.task,
+            description=self.what(),
+            completed=step.step,
+            total=step.total,
+            detail=text,
+        )
 
     def close(self) -> None:
         """Take the bar away."""
@@ -78,5 +87,5 @@ class Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.progress.add_task(self.what, total=None, detail="")
+        self.task = self.progress.add_task(self.what(), total=None, detail="")
         self.progress.start()
