@@ -10,7 +10,8 @@ from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from coterie.cluster import Mosaic
-from coterie.cluster import mosaic as module
+from coterie.cluster import _mosaic_search as search
+from coterie.cluster._mosaic_space import Space
 from coterie.constraints import Constraints
 from coterie.data import use_threads
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
@@ -98,6 +99,19 @@ class TestFewPairs:
                 y, Mosaic(4, random_state=seed).fit_predict(X, constraints=known)
             )
             assert found > plain - 0.05
+
+    @pytest.mark.parametrize("count", [10, 50, 200])
+    def test_many_small_blobs_stay_as_k_means_finds_them(self, count):
+        """Few pairs between many clusters say little about their shapes: one prototype each."""
+        corners = np.stack(np.meshgrid(range(5), range(5)), axis=-1).reshape(-1, 2)
+        X, y = make_blobs(1000, centers=corners, cluster_std=0.15, random_state=0)
+        known, _ = random_pairs(y, count, np.random.default_rng(count))
+        model = Mosaic(25, random_state=0).fit(X, constraints=known)
+        plain = KMeans(25, n_init=10, random_state=0).fit_predict(X)
+        assert len(model.prototypes_) == 25
+        assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, plain) - 0.02
+        hard = Mosaic(25, random_state=0).fit(X, constraints=known.as_hard())
+        assert len(hard.violations_) == 0
 
     @pytest.mark.parametrize("kind", ["must", "cannot"])
     def test_pairs_of_one_kind_do_not_empty_or_merge_clusters(self, kind):
@@ -208,14 +222,14 @@ class TestObjective:
         X, y = make_moons(120, noise=0.3, random_state=seed)
         known, _ = random_pairs(y, 120, rng, flip=0.1)
         held = {}
-        original = module.finish
+        original = search.finish
 
         def keep(ridge, *args, **options):
             held["ridge"] = ridge
             return original(ridge, *args, **options)
 
-        monkeypatch.setattr(module, "finish", keep)
-        model = Mosaic(2, random_state=seed).fit(X, constraints=known)
+        monkeypatch.setattr(search, "finish", keep)
+        model = Mosaic(2, n_prototypes=100, random_state=seed).fit(X, constraints=known)
         ridge = held["ridge"]
         wanted = naive.objective(
             model.labels_,
@@ -230,6 +244,25 @@ class TestObjective:
         )
         assert model.objective_ == pytest.approx(wanted, rel=1e-5)
         assert (np.diff(model.objective_history_) < 0).all()
+
+    def test_it_is_the_formula_for_blobs_too(self):
+        X, y = make_blobs(200, centers=6, cluster_std=0.5, random_state=0)
+        known, _ = random_pairs(y, 15, np.random.default_rng(0))
+        model = Mosaic(6, random_state=0).fit(X, constraints=known)
+        assert len(model.prototypes_) == 6
+        place = Space(model.center_, model.basis_, False).coordinates(X)
+        wanted = naive.objective(
+            model.labels_,
+            np.array([[naive.cauchy(x, z) for z in model.landmarks_] for x in place]),
+            model.field_weights_,
+            np.ones(200),
+            model.smoothness,
+            model.sharpness_,
+            known.pairs,
+            known.kind,
+            np.full(known.n_pairs, np.log((1 - model.noise_) / model.noise_)),
+        )
+        assert model.objective_ == pytest.approx(wanted, rel=1e-5)
 
 
 class TestNewRows:
@@ -281,15 +314,18 @@ class TestInput:
         with pytest.raises(InvalidData, match="row 1"):
             Mosaic(2, distortion="cosine").fit([[1.0, 2], [0, 0], [2, 1]])
 
-    def test_threads_do_not_change_the_result(self):
+    @pytest.mark.parametrize("count", [50, "auto"])
+    def test_threads_do_not_change_the_result(self, count):
         X, y = make_moons(9000, noise=0.2, random_state=0)
         known, _ = random_pairs(y, 500, np.random.default_rng(0))
         fits = []
-        for threads in (1, 2):
+        for threads in (1, 2, 3):
             with use_threads(threads):
-                fits.append(Mosaic(2, n_prototypes=50, random_state=0).fit(X, constraints=known))
-        assert (fits[0].labels_ == fits[1].labels_).all()
-        assert fits[0].objective_ == fits[1].objective_
+                fits.append(Mosaic(2, n_prototypes=count, random_state=0).fit(X, constraints=known))
+        for other in fits[1:]:
+            assert (fits[0].labels_ == other.labels_).all()
+            assert (fits[0].field_weights_ == other.field_weights_).all()
+            assert fits[0].objective_ == other.objective_
 
     def test_fewer_distinct_rows_than_prototypes_or_clusters(self):
         X = np.repeat([[0.0, 0], [0, 1], [5, 5]], 10, axis=0)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_info
 
 from coterie.cluster import _mosaic_field
 from coterie.cluster import _mosaic_kernels as kernels
+from coterie.cluster._mosaic_blobs import centres, polished_centres
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import (
     Ridge,
@@ -19,10 +23,13 @@ from coterie.cluster._mosaic_field import (
     place_prototypes,
 )
 from coterie.cluster._mosaic_finish import data_costs
-from coterie.cluster._mosaic_soft import SoftStage, fit_sharpness
+from coterie.cluster._mosaic_search import side_by_side
+from coterie.cluster._mosaic_soft import SoftStage, fit_sharpness, softmax
 from coterie.cluster._mosaic_space import fit_space, whitening
 from coterie.cluster._mosaic_starts import Joins
 from coterie.constraints import Constraints
+from coterie.data import num_threads, use_threads
+from coterie.progress import keep_going, watching
 from reference import mosaic as naive
 
 
@@ -197,9 +204,11 @@ class TestBeliefs:
         core = evidence.core
         logits = rng.normal(size=(s, k))
         same, differ = evidence.costs(0.1)
+        together, apart = evidence.chances(0.1)
         messages, beliefs = np.ones((core.indices.size, k)), np.empty((s, k))
+        alone, told = softmax(1.0, logits), np.zeros((s, k))
         kernels.propagate(
-            logits, core.indptr, same, differ, evidence.twin, 0.0, s, messages, beliefs
+            alone, core.indptr, together, apart, evidence.twin, s, 0.0, messages, told, beliefs
         )
         first = np.unique(core.edge_of, return_index=True)[1]
         costs = same[first, 0], differ[first, 0]
@@ -213,22 +222,75 @@ class TestBeliefs:
         wanted = (weights.sum() - kept + 4 * evidence.first_rate()) / (weights.sum() + 4)
         assert new == pytest.approx(min(wanted, 0.45), abs=1e-9)
 
-        score = kernels.log_likelihood(logits, core.indptr, core.indices, same, differ)
+        score = evidence.log_likelihood(alone, (together, apart))
         wanted = naive.pair_log_likelihood(logits, core.edges.tolist(), *costs)
         assert score == pytest.approx(wanted, abs=1e-9)
 
     def test_mean_field_ends_at_its_own_equation(self, rng):
         evidence = Evidence(random_tree(rng, 6))
         core = evidence.core
-        logits, beliefs = rng.normal(size=(6, 3)), np.full((6, 3), 1 / 3)
+        logits, beliefs = rng.normal(size=(6, 3)), np.empty((6, 3))
+        heard, told = np.zeros((6, 3)), np.zeros((6, 3))
         same, differ = evidence.costs(0.2)
-        kernels.mean_field(logits, core.indptr, core.indices, same, differ, 200, beliefs)
+        pull, alone = evidence.pull(0.2), softmax(1.0, logits)
+        kernels.mean_field(alone, core.indptr, core.indices, pull, 200, 0.0, heard, told, beliefs)
         for i in range(6):
             total = logits[i].copy()
             for e in range(core.indptr[i], core.indptr[i + 1]):
                 total += (differ[e, 0] - same[e, 0]) * beliefs[core.indices[e]]
             wanted = np.exp(total) / np.exp(total).sum()
             assert beliefs[i] == pytest.approx(wanted, abs=1e-9)
+
+    def test_silence_saves_messages_and_changes_little(self, rng):
+        """From messages that have settled, unchanged nodes say nothing; then one node changes."""
+        groups = rng.integers(0, 3, 300)
+        i, j = rng.integers(0, 300, 900), rng.integers(0, 300, 900)
+        i, j = i[i != j], j[i != j]
+        same = groups[i] == groups[j]
+        evidence = Evidence(Constraints(300, np.c_[i, j][same], np.c_[i, j][~same]))
+        core = evidence.core
+        s = core.n_nodes
+        logits = 2.0 * np.eye(3)[groups[core.rows]] + rng.normal(size=(s, 3))
+        found, other = {}, (groups[core.rows[0]] + 1) % 3
+        for tol in (0.0, 1e-3):
+            messages, told = np.ones((core.indices.size, 3), dtype=np.float32), np.zeros((s, 3))
+            beliefs, sent = np.empty((s, 3)), []
+            for shift in (0.0, 0.0, 30.0):
+                logits[0, other] += shift
+                sent.append(
+                    kernels.propagate(
+                        softmax(1.0, logits),
+                        core.indptr,
+                        *evidence.chances(0.05),
+                        evidence.twin,
+                        30,
+                        tol,
+                        messages,
+                        told,
+                        beliefs,
+                    )
+                )
+            logits[0, other] -= 30.0
+            found[tol] = beliefs, sent
+        loud, quiet = found[0.0][1], found[1e-3][1]
+        assert quiet[0] < 0.5 * loud[0]
+        assert quiet[1] == 0 < quiet[2] < 0.5 * core.indices.size
+        assert found[1e-3][0] == pytest.approx(found[0.0][0], abs=0.02)
+
+    @pytest.mark.parametrize("engine", ["belief_propagation", "mean_field"])
+    def test_pairs_are_said_again_when_their_strength_changes(self, rng, engine):
+        evidence = Evidence(random_tree(rng, 6))
+        _, field = small_field(rng, n=6, count=6)
+        stage = SoftStage(Ridge(field, np.ones(6), 0.1, rng), evidence, np.ones(6), engine, None)
+        values = rng.normal(size=(6, 3))
+        first = stage.look(stage.start(np.arange(6) % 3, 3), values, 1.0)
+        for _ in range(10):
+            first = stage.listen(first)
+        moved = stage.listen(replace(first, rate=0.3))
+        fresh = stage.look(stage.start(np.arange(6) % 3, 3), values, 1.0)
+        fresh = stage.listen(replace(fresh, rate=0.3))
+        assert np.abs(moved.nodes - first.nodes).max() > 0.01
+        assert moved.nodes == pytest.approx(fresh.nodes, abs=0.01)
 
     def test_sharpness_maximises_the_likelihood(self, rng):
         values = rng.normal(size=(200, 3))
@@ -297,6 +359,20 @@ class TestEvidence:
             wanted[near[b], near[a]] += vote
         assert evidence.between(near, 5, votes) == pytest.approx(wanted)
 
+    def test_standard_error_of_a_lead_is_that_of_a_sum_over_pairs(self, rng):
+        evidence = Evidence(random_tree(rng, 8))
+        one, two = rng.dirichlet(np.ones(3), 8), rng.dirichlet(np.ones(3), 8)
+        together, apart = evidence.chances(0.1)
+        first = np.unique(evidence.core.edge_of, return_index=True)[1]
+        gaps = []
+        for (i, j), e in zip(evidence.core.edges, first, strict=True):
+            here, there = one[i] @ one[j], two[i] @ two[j]
+            chance = together[e] * here + apart[e] * (1 - here)
+            gaps.append(np.log(chance / (together[e] * there + apart[e] * (1 - there))))
+        wanted = np.std(gaps) * np.sqrt(len(gaps))
+        found = evidence.lead_error(one, two, (together, apart))
+        assert found == pytest.approx(wanted)
+
     def test_joins_solve_the_generalised_eigenproblem(self, rng):
         _, field = small_field(rng)
         i, j = rng.integers(0, 20, 50), rng.integers(20, 40, 50)
@@ -320,3 +396,39 @@ def test_data_costs_are_squared_gaps(rng):
         for i in range(5)
     ]
     assert data_costs(values, weights, 4.0) == pytest.approx(np.array(wanted))
+
+
+class TestBlobs:
+    def test_centres_by_way_of_prototypes_are_those_of_k_means(self, rng):
+        rows = rng.normal(size=(2000, 2)) + 8 * rng.integers(0, 3, size=(2000, 2))
+        rows = (rows / 10).astype(np.float32)
+        prototypes = place_prototypes(rows, 100, rng)
+        near = nearest(rows, prototypes)
+        direct = centres(rows, np.ones(2000), 9, 0)
+        found = polished_centres(rows, np.ones(2000), prototypes, near, 9, 1)
+        gaps = np.linalg.norm(direct[:, None] - found[None], axis=2)
+        assert gaps.min(axis=1).max() < 1e-3
+
+    def test_too_few_places_for_the_clusters(self, rng):
+        rows = np.repeat(rng.normal(size=(2, 2)), 5, axis=0).astype(np.float32)
+        prototypes = np.unique(rows, axis=0)
+        near = nearest(rows, prototypes)
+        assert polished_centres(rows, np.ones(10), prototypes, near, 3, 0) is None
+
+
+class TestSideBySide:
+    def test_order_and_context_are_kept_and_blas_threads_restored(self):
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        seen = []
+        with use_threads(4), watching(lambda step: seen.append(step.step)):
+            found = side_by_side(
+                [lambda i=i: (i, num_threads(), keep_going(i + 1, 9, 0.0)) for i in range(9)]
+            )
+        assert [each[0] for each in found] == list(range(9))
+        assert {each[1] for each in found} == {1}
+        assert sorted(seen) == list(range(1, 10))
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+    def test_errors_come_out(self):
+        with use_threads(2), pytest.raises(ZeroDivisionError):
+            side_by_side([lambda: 1, lambda: 1 // 0])

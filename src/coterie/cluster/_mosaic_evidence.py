@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from coterie.cluster import _mosaic_kernels as kernels
 from coterie.constraints import Constraints, PairTable
+from coterie.data import Rows
 
 Array = NDArray[Any]
 
@@ -16,7 +17,7 @@ FIRST_NOISE = 0.01  # trust first: a high rate explains wrong clusters away, and
 DEFAULT_NOISE = 0.05  # the library's certainty of a plain pair is 0.95
 _PRIOR_PAIRS = 4.0  # pairs' worth of belief in the first rate when the rate is estimated
 _LEAST_NOISE, _MOST_NOISE = 1e-6, 0.45
-_VOTE_CAP = 20.0  # nats
+CAP = 20.0  # nats: in the soft stage a hard pair is a pair of this strength
 _MOST_SUSPECTS = 1000
 
 
@@ -38,6 +39,7 @@ class Evidence:
         if not self.is_plain.all():
             given = np.where(self.is_plain, 0.0, constraints.strength())
             self._given = self.core.costs(given)
+        self._no_chances = np.empty(0), np.empty(0)
         self.plain_weight = float(constraints.weight[self.is_plain].sum())
         counted = constraints.weight > 0
         only_must = not (counted & (constraints.kind < 0)).any()
@@ -54,6 +56,19 @@ class Evidence:
             same += self._given[0]
             differ += self._given[1]
         return same, differ
+
+    def chances(self, rate: float) -> tuple[Array, Array]:
+        """How probable each edge's pairs are if its ends are equal, and if not, (2E,) each.
+
+        e^-cost with the cost capped: in the soft stage a hard pair is a strong one.
+        """
+        together, apart = (np.exp(-np.minimum(c[:, 0], CAP)) for c in self.costs(rate))
+        return together, apart
+
+    def pull(self, rate: float) -> Array:
+        """What agreeing along an edge saves, in nats (2E,), each cost capped."""
+        same, differ = (np.minimum(c[:, 0], CAP) for c in self.costs(rate))
+        return np.asarray(differ - same)
 
     def pair_cost(self, rate: float) -> NDArray[np.float64]:
         """What breaking each of the user's pairs costs, (m,)."""
@@ -78,14 +93,11 @@ class Evidence:
     def noise_rate(self, rate: float, messages: Array, beliefs: Array) -> float:
         """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`."""
         core = self.core
-        kept, whole = kernels.agreement(
-            core.indptr,
-            core.indices,
-            self.twin,
-            *self.costs(rate),
-            *self._plain,
-            messages,
-            beliefs,
+        chances = self.chances(rate) if len(messages) else self._no_chances
+        arrays = (core.indptr, core.indices, self.twin, *chances, *self._plain, messages, beliefs)
+        kept, whole = Rows(beliefs).map_reduce(
+            lambda first, last: kernels.agreement(first, last, *arrays),
+            lambda a, b: (a[0] + b[0], a[1] + b[1]),
         )
         new = (whole - kept + _PRIOR_PAIRS * self.first_rate()) / (whole + _PRIOR_PAIRS)
         return float(np.clip(new, _LEAST_NOISE, _MOST_NOISE))
@@ -111,7 +123,7 @@ class Evidence:
         return self.constraints.pairs[chosen], self._votes_size()[chosen] / plain
 
     def _votes_size(self) -> NDArray[np.float64]:
-        return np.minimum(self.constraints.strength(1.0 - DEFAULT_NOISE), _VOTE_CAP)
+        return np.minimum(self.constraints.strength(1.0 - DEFAULT_NOISE), CAP)
 
     def between(self, near: Array, count: int, votes: Array) -> NDArray[np.float64]:
         """Votes summed between prototypes, (M, M) symmetric."""
@@ -119,6 +131,27 @@ class Evidence:
         summed = np.bincount(i * count + j, weights=votes, minlength=count * count)
         table = summed.reshape(count, count)
         return np.asarray(table + table.T)
+
+    def log_likelihood(self, chance: Array, chances: tuple[Array, Array]) -> float:
+        """log P(pairs) if each node took its cluster by `chance` (s, K), no pair of its own heard.
+
+        `chances` are those of `chances`.
+        """
+        arrays = (chance, self.core.indptr, self.core.indices, *chances)
+        return Rows(chance).map_reduce(
+            lambda first, last: float(kernels.log_likelihood(first, last, *arrays)),
+            lambda a, b: a + b,
+        )
+
+    def lead_error(self, chance: Array, other: Array, chances: tuple[Array, Array]) -> float:
+        """Standard error of how much better `chance` than `other` (s, K) predicts the pairs."""
+        arrays = (chance, other, self.core.indptr, self.core.indices, *chances)
+        total, squares = Rows(chance).map_reduce(
+            lambda first, last: kernels.lead(first, last, *arrays),
+            lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        )
+        count = max(self.core.edges.shape[0], 1)
+        return float(np.sqrt(max(squares - total * total / count, 0.0)))
 
     def suspects(self, beliefs: Array) -> PairTable:
         """The soft pairs most probably wrong under row beliefs (n, K), most suspect first."""

@@ -38,16 +38,62 @@ def data_costs(values: Array, weights: Array, sharpness: float) -> NDArray[np.fl
     return np.asarray(0.5 * sharpness * weights[:, None] * (1.0 + squares[:, None] - 2.0 * values))
 
 
+class Placer:
+    """Labels for the values of a field: free rows by the field, rows in pairs by `icm`.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    weights : (n,)
+        How much each row's data fit counts.
+    rate : float
+        Share of plain pairs that are wrong.
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        weights: Array,
+        rate: float,
+        n_clusters: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.evidence, self.weights, self.rng = evidence, weights, rng
+        core = evidence.core
+        self.constant = core.constant(evidence.pair_cost(rate))
+        unary = np.zeros((core.n_nodes, n_clusters))
+        self.model = PairwiseModel(unary, core.indptr, core.indices, *evidence.costs(rate))
+        self.plan = icm_plan(self.model)
+        self.free = np.ones(weights.size, dtype=bool)
+        self.free[core.rows] = False
+
+    def place(
+        self, values: Array, sharpness: float, nodes: Array
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+        """Labels (n,) of rows and (s,) of nodes, and their cost: data fit and broken pairs.
+
+        `nodes` (s,) are the labels of the nodes to start from.
+        """
+        core = self.evidence.core
+        costs = data_costs(values, self.weights, sharpness)
+        found = self._search(core.contract(costs[core.rows]), nodes)
+        labels = values.argmax(axis=1).astype(np.int64)
+        labels[core.rows] = core.expand(found.labels)
+        own = float(costs[self.free, labels[self.free]].sum())
+        return labels, found.labels, found.energy + own + self.constant
+
+    def _search(self, unary: Array, nodes: Array) -> Any:
+        model = self.model._replace(unary=unary)
+        try:
+            return icm(model, nodes, random_state=self.rng, plan=self.plan)
+        except NoFeasibleLabels as error:
+            # Raises with the minimal clash of the user's own pairs.
+            self.evidence.constraints.check_feasible(unary.shape[1], hard_only=True)
+            raise InfeasibleConstraints(str(error)) from error
+
+
 def finish(
-    ridge: Ridge,
-    evidence: Evidence,
-    beliefs: Array,
-    nodes: Array,
-    sharpness: float,
-    rate: float,
-    *,
-    max_rounds: int,
-    rng: np.random.Generator,
+    ridge: Ridge, placer: Placer, beliefs: Array, nodes: Array, sharpness: float, max_rounds: int
 ) -> Finished:
     """Alternate the best field for the labels and better labels for the field until J stays.
 
@@ -56,31 +102,15 @@ def finish(
     beliefs, nodes : (n, K), (s, K)
         Beliefs of rows and of the core's nodes to start from.
     """
-    core = evidence.core
-    same, differ = evidence.costs(rate)
-    constant = core.constant(evidence.pair_cost(rate))
     n_clusters = beliefs.shape[1]
-    model = PairwiseModel(
-        np.zeros((core.n_nodes, n_clusters)), core.indptr, core.indices, same, differ
-    )
-    plan = icm_plan(model)
     labels = beliefs.argmax(axis=1).astype(np.int64)
     node_labels = nodes.argmax(axis=1).astype(np.int64)
-    free = np.ones(labels.size, dtype=bool)
-    free[core.rows] = False
     best: Finished | None = None
     for number in range(1, max_rounds + 1):
         field_weights = ridge.solve(np.eye(n_clusters)[labels])
         values = ridge.field.evaluate(field_weights)
-        costs = data_costs(values, ridge.weights, sharpness)
-        model = model._replace(unary=core.contract(costs[core.rows]))
-        found = _label(evidence, icm, model, node_labels, plan, n_clusters, rng)
-        node_labels = found.labels
-        labels = values.argmax(axis=1).astype(np.int64)
-        labels[core.rows] = core.expand(node_labels)
-        rough = 0.5 * sharpness * ridge.penalty * float((field_weights**2).sum())
-        own = float(costs[free, labels[free]].sum())
-        objective = found.energy + own + rough + constant
+        labels, node_labels, cost = placer.place(values, sharpness, node_labels)
+        objective = cost + roughness(field_weights, ridge.penalty, sharpness)
         if best is not None and objective >= best.history[-1]:
             return best  # a tie, or the last digits of float32 features
         history = [objective] if best is None else [*best.history, objective]
@@ -92,18 +122,6 @@ def finish(
     return best
 
 
-def _label(
-    evidence: Evidence,
-    engine: Any,
-    model: PairwiseModel,
-    start: Array,
-    plan: Any,
-    n_clusters: int,
-    rng: np.random.Generator,
-) -> Any:
-    try:
-        return engine(model, start, random_state=rng, plan=plan)
-    except NoFeasibleLabels as error:
-        # Raises with the minimal clash of the user's own pairs.
-        evidence.constraints.check_feasible(n_clusters, hard_only=True)
-        raise InfeasibleConstraints(str(error)) from error
+def roughness(field_weights: Array, penalty: float, sharpness: float) -> float:
+    """beta/2 lambda |W|^2."""
+    return 0.5 * sharpness * penalty * float((field_weights**2).sum())

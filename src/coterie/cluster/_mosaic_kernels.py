@@ -7,7 +7,8 @@ import numpy as np
 from numba import njit
 
 LEAST_MESSAGE = 1e-12  # a cluster that one pair rules out may still be ruled in by others
-CAP = 20.0  # nats: in the soft stage a hard pair is a pair of this strength
+LEAST_BELIEF = 1e-20  # over the least message still a number of float32
+TINY = 1e-250  # numbers below 1e-308 are slow
 
 
 @njit(cache=True, nogil=True)
@@ -51,86 +52,132 @@ def divide(belief, message, cavity):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def gather(start, messages, lo, hi, belief):
-    """The belief exp(start) times messages lo..hi, normalised."""
-    # IN: start (K,), messages (2E, K). OUT: belief (K,)
-    belief[:] = start
-    normalise(belief)
+def gather(prior, messages, lo, hi, belief):
+    """The belief prior times messages lo..hi, normalised."""
+    # IN: prior (K,), messages (2E, K). OUT: belief (K,)
+    belief[:] = prior
     for e in range(lo, hi):
         top = 0.0
         for k in range(belief.shape[0]):
-            belief[k] *= messages[e, k]
+            belief[k] = max(belief[k] * messages[e, k], TINY)
             top = max(top, belief[k])
         if top < 1e-100:  # many messages: stay clear of underflow
             belief /= top
-    belief /= belief.sum()
+    scale = 1.0 / belief.sum()
+    for k in range(belief.shape[0]):
+        belief[k] = max(belief[k] * scale, LEAST_BELIEF)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def propagate(logits, indptr, same, differ, twin, damping, sweeps, messages, beliefs):
+def propagate(priors, indptr, together, apart, twin, sweeps, tol, messages, told, beliefs):
     """Sum-product sweeps from the messages given; beliefs at the end.
 
     A message is e^-same c(k) + e^-differ (1 - c(k)), scaled to a largest value of 1, c the belief
     of the sender without what the receiver told it: O(K), as the cost is one number for all
-    clusters, and free of logarithms.
+    clusters, and free of logarithms. A node speaks only when its belief has changed by more than
+    `tol` since it last spoke: writing to other nodes' messages, all over the memory, is what
+    takes the time. Returns how many messages were sent.
     """
-    # IN: logits (s, K); CSR graph; same, differ (2E, 1); twin (2E,)
-    # OUT: messages (2E, K), entry e of node i holds what i is told along e; beliefs (s, K)
-    s, n_clusters = logits.shape
-    cavity = np.empty(n_clusters)
+    # IN: priors (s, K), beliefs before any message; indptr (s + 1,); together = e^-same,
+    #     apart = e^-differ (2E,); twin (2E,)
+    # OUT: messages (2E, K), entry e of node i holds what i is told along e; told (s, K), what
+    #      each node believed when it last spoke; beliefs (s, K)
+    s, n_clusters = priors.shape
+    cavity = np.empty(n_clusters, dtype=messages.dtype)
+    belief = np.empty(n_clusters, dtype=messages.dtype)
+    number = messages.dtype.type
+    sent = 0
     for _ in range(sweeps):
+        before = sent
         for i in range(s):
-            gather(logits[i], messages, indptr[i], indptr[i + 1], beliefs[i])
-            for e in range(indptr[i], indptr[i + 1]):
-                divide(beliefs[i], messages[e], cavity)
-                together = np.exp(-min(same[e, 0], CAP))
-                apart = np.exp(-min(differ[e, 0], CAP))
-                top = 0.0
-                for k in range(n_clusters):
-                    cavity[k] = together * cavity[k] + apart * (1.0 - cavity[k])
-                    top = max(top, cavity[k])
+            lo, hi = indptr[i], indptr[i + 1]
+            gather(priors[i], messages, lo, hi, beliefs[i])
+            change = 0.0
+            for k in range(n_clusters):
+                change = max(change, abs(beliefs[i, k] - told[i, k]))
+            if change <= tol:
+                continue
+            for k in range(n_clusters):
+                told[i, k] = beliefs[i, k]
+                belief[k] = beliefs[i, k]
+            sent += hi - lo
+            for e in range(lo, hi):
+                total = belief[0] / messages[e, 0]
+                low = total
+                high = total
+                cavity[0] = total
+                for k in range(1, n_clusters):
+                    c = belief[k] / messages[e, k]
+                    cavity[k] = c
+                    total += c
+                    low = min(low, c)
+                    high = max(high, c)
+                gain = number(together[e] - apart[e])
+                base = number(apart[e]) * total
+                scale = number(1.0) / (base + gain * (high if gain > 0 else low))
+                base *= scale
+                gain *= scale
                 out = twin[e]
-                scale = 1.0 / top
                 for k in range(n_clusters):
-                    told = max(cavity[k] * scale, LEAST_MESSAGE)
-                    messages[out, k] = damping * messages[out, k] + (1.0 - damping) * told
+                    messages[out, k] = max(base + gain * cavity[k], number(LEAST_MESSAGE))
+        if sent == before:
+            break
     for i in range(s):
-        gather(logits[i], messages, indptr[i], indptr[i + 1], beliefs[i])
+        gather(priors[i], messages, indptr[i], indptr[i + 1], beliefs[i])
+    return sent
 
 
 @njit(cache=True, nogil=True)
-def mean_field(logits, indptr, indices, same, differ, sweeps, beliefs):
-    """Mean-field sweeps in index order, from the beliefs given."""
-    # IN: logits (s, K); CSR graph; same, differ (2E, 1). OUT: beliefs (s, K)
-    s, n_clusters = logits.shape
+def mean_field(priors, indptr, indices, pull, sweeps, tol, heard, told, beliefs):
+    """Mean-field sweeps in index order: b_i(k) is proportional to prior e^(sum_j pull b_j(k)).
+
+    As in `propagate`, a node speaks only when its belief has changed by more than `tol`; then it
+    adds the change to what its neighbours have heard. Returns how many messages were sent.
+    """
+    # IN: priors (s, K); CSR graph; pull (2E,) = differ - same, capped
+    # OUT: heard (s, K) = sum_j pull told_j; told (s, K); beliefs (s, K)
+    s, n_clusters = priors.shape
     total = np.empty(n_clusters)
+    gap = np.empty(n_clusters)
+    sent = 0
     for _ in range(sweeps):
+        before = sent
         for i in range(s):
             for k in range(n_clusters):
-                total[k] = logits[i, k]
-            for e in range(indptr[i], indptr[i + 1]):
-                pull = min(differ[e, 0], CAP) - min(same[e, 0], CAP)
-                j = indices[e]
-                for k in range(n_clusters):
-                    total[k] += pull * beliefs[j, k]
+                total[k] = np.log(max(priors[i, k], TINY)) + heard[i, k]
             normalise(total)
             beliefs[i] = total
+            change = 0.0
+            for k in range(n_clusters):
+                gap[k] = total[k] - told[i, k]
+                change = max(change, abs(gap[k]))
+            if change <= tol:
+                continue
+            told[i] = total
+            sent += indptr[i + 1] - indptr[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                for k in range(n_clusters):
+                    heard[j, k] += pull[e] * gap[k]
+        if sent == before:
+            break
+    return sent
 
 
 @njit(cache=True, nogil=True)
-def agreement(indptr, indices, twin, same, differ, cannot, must, messages, beliefs):
-    """Expected weight of the plain pairs that are kept, and of all plain pairs.
+def agreement(first, last, indptr, indices, twin, together, apart, cannot, must, messages, beliefs):
+    """Expected weight of the plain pairs of nodes first..last that are kept, and of all of them.
 
     With messages, the two ends of a pair are judged together, P(equal) ∝ e^-same Σ_k c_i(k) c_j(k):
     two ends that are unsure but tied keep their pair. Without (mean field) they are independent.
     """
-    # IN: CSR graph; same, differ (2E, 1) costs; cannot, must (2E, 1) weights of plain pairs;
-    #     messages (2E, K) or (0, K); beliefs (s, K)
+    # IN: CSR graph; together = e^-same, apart = e^-differ (2E,); cannot, must (2E, 1) weights of
+    #     plain pairs; messages (2E, K) or (0, K); beliefs (s, K)
     kept = 0.0
     whole = 0.0
     left = np.empty(beliefs.shape[1])
     right = np.empty(beliefs.shape[1])
-    for i in range(beliefs.shape[0]):
+    for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if j <= i:
@@ -141,9 +188,9 @@ def agreement(indptr, indices, twin, same, differ, cannot, must, messages, belie
                 divide(beliefs[j], messages[twin[e]], right)
                 for k in range(beliefs.shape[1]):
                     equal += left[k] * right[k]
-                together = np.exp(-min(same[e, 0], CAP)) * equal
-                apart = np.exp(-min(differ[e, 0], CAP)) * (1.0 - equal)
-                equal = together / (together + apart)
+                joined = together[e] * equal
+                parted = apart[e] * (1.0 - equal)
+                equal = joined / (joined + parted)
             else:
                 for k in range(beliefs.shape[1]):
                     equal += beliefs[i, k] * beliefs[j, k]
@@ -153,26 +200,45 @@ def agreement(indptr, indices, twin, same, differ, cannot, must, messages, belie
 
 
 @njit(cache=True, nogil=True)
-def log_likelihood(logits, indptr, indices, same, differ):
-    """log P(pairs) if each node took its cluster by softmax(logits), no pair of its own heard."""
-    # IN: logits (s, K); CSR graph; same, differ (2E, 1)
-    chance = np.empty_like(logits)
-    for i in range(logits.shape[0]):
-        chance[i] = logits[i]
-        normalise(chance[i])
+def log_likelihood(first, last, chance, indptr, indices, together, apart):
+    """log P(pairs of nodes first..last) if each node took its cluster by `chance` on its own."""
+    # IN: chance (s, K); CSR graph; together, apart (2E,)
     total = 0.0
-    for i in range(logits.shape[0]):
+    for i in range(first, last):
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if j <= i:
                 continue
             equal = 0.0
-            for k in range(logits.shape[1]):
+            for k in range(chance.shape[1]):
                 equal += chance[i, k] * chance[j, k]
-            together = np.exp(-min(same[e, 0], CAP))
-            apart = np.exp(-min(differ[e, 0], CAP))
-            total += np.log(together * equal + apart * (1.0 - equal))
+            total += np.log(together[e] * equal + apart[e] * (1.0 - equal))
     return total
+
+
+@njit(cache=True, nogil=True)
+def lead(first, last, chance, other, indptr, indices, together, apart):
+    """Sum and sum of squares, over the pairs of nodes first..last, of how much more probable
+    (in nats) each pair is under `chance` than under `other`.
+    """
+    # IN: chance, other (s, K); CSR graph; together, apart (2E,)
+    total = 0.0
+    squares = 0.0
+    for i in range(first, last):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j <= i:
+                continue
+            equal = 0.0
+            same = 0.0
+            for k in range(chance.shape[1]):
+                equal += chance[i, k] * chance[j, k]
+                same += other[i, k] * other[j, k]
+            gap = np.log(together[e] * equal + apart[e] * (1.0 - equal))
+            gap -= np.log(together[e] * same + apart[e] * (1.0 - same))
+            total += gap
+            squares += gap * gap
+    return total, squares
 
 
 @njit(cache=True, nogil=True)

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from coterie.cluster import _mosaic_kernels as kernels
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Ridge
+from coterie.data import Rows
 from coterie.progress import keep_going
 
 Array = NDArray[Any]
 
-_SWEEPS = 4  # of belief propagation per round; messages are kept from round to round
-_DAMPING = 0.2
+_SWEEPS = 4  # along the pairs per round; what was said is kept from round to round
+_SILENCE = 1e-3  # a node whose belief has changed by less has nothing to say
 _PATIENCE = 5  # rounds without a better score
 _RATE_STEPS = 3
 _TRUST_ROUNDS = 5  # rounds at the first noise rate, when errors of the start could raise it
+_SAME_STRENGTH = 0.05  # pairs are said again when their strength has changed by a larger share
 _MOST_MESSAGES = 20_000_000  # numbers; beyond, pairs are so many that mean field is as good
 _FIRST_SHARPNESS, _LEAST_SHARPNESS, _MOST_SHARPNESS = 5.0, 0.1, 50.0
 _START_BELIEF = 0.7
@@ -35,7 +37,16 @@ class State:
         Belief of each row.
     nodes : (s, K)
         Belief of each node of the core.
-    messages : (2E, K) or (0, K)
+    messages : (2E, K) float32
+        Of belief propagation; (0, K) with mean field.
+    heard : (s, K)
+        What each node has heard with mean field.
+    told : (s, K)
+        What each node believed when it last spoke to its neighbours.
+    odds : float
+        log-odds of a plain pair when they last spoke.
+    alone : (s, K)
+        What the field alone believes about each node.
     sharpness : float
         beta: nats per unit of the field.
     rate : float
@@ -51,6 +62,10 @@ class State:
     rows: Array
     nodes: Array
     messages: Array
+    heard: Array
+    told: Array
+    odds: float
+    alone: Array
     sharpness: float
     rate: float
     rounds: int = 0
@@ -82,8 +97,8 @@ class SoftStage:
         self.ridge, self.evidence, self.weights = ridge, evidence, weights
         self.engine, self.fixed_rate = engine, rate
         self.first_rate = evidence.first_rate() if rate is None else rate
-        self._first_costs = evidence.costs(self.first_rate)
-        self._rate, self._held = self.first_rate, self._first_costs
+        self.first_chances = evidence.chances(self.first_rate)
+        self._held: tuple[float, tuple[Array, ...]] = (np.nan, ())
 
     def start(self, labels: Array, n_clusters: int) -> State:
         """A state that leans towards `labels` (n,)."""
@@ -98,8 +113,19 @@ class SoftStage:
         passing = self.engine == "belief_propagation" or (
             self.engine == "auto" and size <= _MOST_MESSAGES
         )
-        messages = np.ones((core.indices.size if passing else 0, n_clusters))
-        return State(rows, nodes, messages, _FIRST_SHARPNESS, self.first_rate)
+        messages = np.ones((core.indices.size if passing else 0, n_clusters), dtype=np.float32)
+        silence = np.zeros_like(nodes)
+        return State(
+            rows=rows,
+            nodes=nodes,
+            messages=messages,
+            heard=silence,
+            told=silence,
+            odds=_log_odds(self.first_rate),
+            alone=nodes,
+            sharpness=_FIRST_SHARPNESS,
+            rate=self.first_rate,
+        )
 
     def run(self, state: State, rounds: int, tol: float) -> State:
         """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row.
@@ -127,7 +153,7 @@ class SoftStage:
         if self.fixed_rate is not None:
             return state.score
         rate = self.settle_rate(state).rate
-        odds = np.log((1.0 - self.first_rate) / self.first_rate)
+        odds = _log_odds(self.first_rate)
         return float(state.score - odds * rate * self.evidence.plain_weight)
 
     def settle_rate(self, state: State) -> State:
@@ -140,32 +166,32 @@ class SoftStage:
 
     def round(self, state: State) -> State:
         """One round."""
-        ridge, core = self.ridge, self.evidence.core
+        ridge = self.ridge
         values = ridge.field.evaluate(ridge.solve(state.rows))
         values = ridge.without_own(values, state.rows)
         sharpness = fit_sharpness(values, state.rows, ridge.weights, state.sharpness)
-        rows = np.empty_like(state.rows)
-        kernels.softmax_rows(sharpness, values, rows)
-        logits = sharpness * core.contract(self.weights[core.rows, None] * values[core.rows])
-        nodes, messages = self._believe(state, logits)
-        rows[core.rows] = core.expand(nodes)
+        new = self.listen(self.look(state, values, sharpness))
+        change = float(np.abs(new.rows - state.rows).sum(axis=1).mean())
+        return replace(new, change=change)
+
+    def look(self, state: State, values: Array, sharpness: float) -> State:
+        """The state after its rows have seen field `values` (n, K): what the field alone says."""
+        core = self.evidence.core
+        rows = softmax(sharpness, values)
+        alone = softmax(sharpness, core.contract(self.weights[core.rows, None] * values[core.rows]))
+        score = self.evidence.log_likelihood(alone, self.first_chances) + self._background(rows)
+        return replace(state, rows=rows, alone=alone, sharpness=sharpness, score=float(score))
+
+    def listen(self, state: State) -> State:
+        """The state after its rows, too, have heard their pairs."""
+        core = self.evidence.core
+        state = self._believe(state)
+        rows = state.rows.copy()
+        rows[core.rows] = core.expand(state.nodes)
         rate = state.rate
         if self.fixed_rate is None and state.rounds >= _TRUST_ROUNDS:
-            rate = self.evidence.noise_rate(rate, messages, nodes)
-        score = kernels.log_likelihood(logits, core.indptr, core.indices, *self._first_costs)
-        score += self._background(rows)
-        change = float(np.abs(rows - state.rows).sum(axis=1).mean())
-        return replace(
-            state,
-            rows=rows,
-            nodes=nodes,
-            messages=messages,
-            sharpness=sharpness,
-            rate=rate,
-            rounds=state.rounds + 1,
-            change=change,
-            score=float(score),
-        )
+            rate = self.evidence.noise_rate(rate, state.messages, state.nodes)
+        return replace(state, rows=rows, rate=rate, rounds=state.rounds + 1)
 
     def _background(self, rows: Array) -> float:
         """log-likelihood of the cannot-links nobody gave, where there are only must-links.
@@ -180,38 +206,68 @@ class SoftStage:
         equal = float(share @ share)
         return float(weight * (rows.shape[1] - 1) * np.log(1.0 - equal * (1.0 - self.first_rate)))
 
-    def _believe(self, state: State, logits: Array) -> tuple[Array, Array]:
+    def _believe(self, state: State) -> State:
+        """Beliefs of the nodes from what the field and their neighbours say."""
         core = self.evidence.core
-        same, differ = self._costs(state.rate)
-        nodes, messages = state.nodes.copy(), state.messages
+        odds = _log_odds(state.rate)
+        told, heard = state.told.copy(), state.heard.copy()
+        if abs(odds / state.odds - 1.0) > _SAME_STRENGTH:
+            told[:] = heard[:] = 0.0  # what was said at another strength is said again
+        else:
+            odds = state.odds
+        nodes, messages = state.nodes.copy(), state.messages.copy()
+        strength = self._strength(odds, passing=len(messages) > 0)
         if len(messages):
-            messages = messages.copy()
+            together, apart = strength
             kernels.propagate(
-                logits,
+                state.alone,
                 core.indptr,
-                same,
-                differ,
+                together,
+                apart,
                 self.evidence.twin,
-                _DAMPING,
                 _SWEEPS,
+                _SILENCE,
                 messages,
+                told,
                 nodes,
             )
         else:
-            kernels.mean_field(logits, core.indptr, core.indices, same, differ, _SWEEPS, nodes)
-        return nodes, messages
+            (pull,) = strength
+            graph = core.indptr, core.indices
+            kernels.mean_field(state.alone, *graph, pull, _SWEEPS, _SILENCE, heard, told, nodes)
+        return replace(state, nodes=nodes, messages=messages, heard=heard, told=told, odds=odds)
 
-    def _costs(self, rate: float) -> tuple[Array, Array]:
-        if abs(np.log(rate / self._rate)) > 0.01:
-            self._rate, self._held = rate, self.evidence.costs(rate)
-        return self._held
+    def _strength(self, odds: float, *, passing: bool) -> tuple[Array, ...]:
+        held = self._held
+        if held[0] != odds:
+            rate = 1.0 / (1.0 + np.exp(odds))
+            evidence = self.evidence
+            held = odds, evidence.chances(rate) if passing else (evidence.pull(rate),)
+            self._held = held
+        return held[1]
+
+
+def softmax(scale: float, values: Array) -> NDArray[np.float64]:
+    """Each row of scale · values (n, K) as probabilities."""
+    out = np.empty_like(values)
+    Rows(values).for_each(
+        lambda start, stop: kernels.softmax_rows(scale, values[start:stop], out[start:stop])
+    )
+    return out
 
 
 def fit_sharpness(values: Array, targets: Array, weights: Array, start: float) -> float:
     """beta that maximises sum_i w_i sum_k t_ik log softmax(beta v_i)_k, by safeguarded Newton."""
     beta = start
+    rows = Rows(values)
+
+    def derivatives(start: int, stop: int) -> Array:
+        part = slice(start, stop)
+        found = kernels.slope_and_curvature(beta, values[part], targets[part], weights[part])
+        return np.array(found)
+
     for _ in range(5):
-        slope, curvature = kernels.slope_and_curvature(beta, values, targets, weights)
+        slope, curvature = rows.map_reduce(derivatives, lambda a, b: a + b)
         step = slope / max(curvature, 1e-12)
         new = beta + min(max(step, -0.5 * beta), beta)
         new = min(max(new, _LEAST_SHARPNESS), _MOST_SHARPNESS)
@@ -219,3 +275,7 @@ def fit_sharpness(values: Array, targets: Array, weights: Array, start: float) -
             return float(new)
         beta = new
     return float(beta)
+
+
+def _log_odds(rate: float) -> float:
+    return float(np.log((1.0 - rate) / rate))

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster import _mosaic_kernels as kernels
+from coterie.cluster._mosaic_blobs import blob_field, centres
 from coterie.cluster._mosaic_evidence import DEFAULT_NOISE, Evidence
-from coterie.cluster._mosaic_field import (
-    Field,
-    Ridge,
-    build_field,
-    field_values,
-    members,
-    place_prototypes,
-)
-from coterie.cluster._mosaic_finish import data_costs, finish
-from coterie.cluster._mosaic_soft import SoftStage, State, fit_sharpness
-from coterie.cluster._mosaic_space import DISTORTIONS, Space, fit_space, whitening
-from coterie.cluster._mosaic_starts import Joins, cluster_prototypes
+from coterie.cluster._mosaic_field import field_values, members
+from coterie.cluster._mosaic_finish import data_costs, roughness
+from coterie.cluster._mosaic_search import PILOT_PROTOTYPES, Found, Search, Settings
+from coterie.cluster._mosaic_soft import fit_sharpness, softmax
+from coterie.cluster._mosaic_space import DISTORTIONS, Space, fit_space
 from coterie.constraints import Constraints, PairTable
+from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
 
@@ -36,27 +28,8 @@ __all__ = ["Mosaic"]
 Array = NDArray[Any]
 
 ENGINES = ("auto", "belief_propagation", "mean_field")
-_FREE_WEIGHT = 0.2  # of a row in no pair, beside 1: what it believes is an echo of the field
-_JOIN_PENALTIES = (10.0, 100.0, 1000.0)  # in rows: how far around it a pair speaks
-_RACE_ROUNDS = 3  # after which only the most promising start goes on
-_PILOT_ROUNDS = 10  # after which two spaces are compared
-_FINISH_ROUNDS = 20
-_MOST_PROTOTYPES, _PILOT_PROTOTYPES = 1000, 300
+_MOST_PROTOTYPES = 1000
 _FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
-
-
-class _Fit(NamedTuple):
-    """What a fit found, before it is published."""
-
-    n_clusters: int
-    labels: Array
-    field: Field
-    field_weights: Array
-    sharpness: float
-    rate: float
-    history: list[float]
-    beliefs: Array
-    n_iter: int
 
 
 class Mosaic(ConstrainedClusterer):
@@ -192,142 +165,57 @@ class Mosaic(ConstrainedClusterer):
         self._check_parameters(X.shape[0], constraints)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         weights = np.ones(X.shape[0]) if weights is None else weights
+        with one_blas_thread():  # more would round otherwise
+            self._fit(X, constraints, weights, rng)
+        return self
+
+    def _fit(
+        self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
+    ) -> None:
         seed = int(rng.integers(2**31))
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, seed)
         evidence = Evidence(constraints)
         if evidence.core.rows.size:
-            space, found = self._fit_pairs(X, space, coordinates, weights, evidence, rng)
+            search = Search(self._settings(X.shape[0]), evidence, weights, rng)
+            space, found = search.run(X, space, coordinates)
         else:
             found = self._fit_positions(coordinates, weights, rng)
         self._publish(X, space, evidence, found)
-        return self
 
-    def _fit_pairs(
-        self,
-        X: Any,
-        space: Space,
-        coordinates: Array,
-        weights: Array,
-        evidence: Evidence,
-        rng: np.random.Generator,
-    ) -> tuple[Space, _Fit]:
-        """Choose the space by a pilot with few prototypes, then learn the field with all."""
-        count = self._prototype_count(len(coordinates))
-        make = partial(self._stage, weights=weights, evidence=evidence, rng=rng)
-        few = min(count, _PILOT_PROTOTYPES)
-        stage = make(coordinates, few)
-        joins = [Joins(stage.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
-        k = self.n_clusters
-        if k is None:
-            k = max(join.n_clusters(rng, len(coordinates)) for join in joins)
-        state = self._race(stage, self._starts(stage, joins, k, rng))
-        rounds = min(_PILOT_ROUNDS, self.max_iter)
-        state = stage.run(state, rounds, self.tol)
-        change = whitening(coordinates, *evidence.must_links())
-        if change is not None:
-            other = space.changed(change)
-            moved = other.coordinates(X)
-            rival = make(moved, few)
-            joins = [Joins(rival.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
-            found = self._race(rival, self._starts(rival, joins, k, rng))
-            found = rival.run(found, rounds, self.tol)
-            if rival.merit(found) > stage.merit(state):
-                stage, state, space, coordinates = rival, found, other, moved
-        if count > few:
-            stage = make(coordinates, count)
-            joins = [Joins(stage.ridge, evidence, penalty) for penalty in _JOIN_PENALTIES]
-            # Afresh: the pilot may have joined what more prototypes can tell apart.
-            state = self._race(stage, self._starts(stage, joins, k, rng))
-        state = stage.settle_rate(stage.run(state, self.max_iter, self.tol))
-        return space, self._finish(stage, state, k, rng)
-
-    def _starts(
-        self, stage: SoftStage, joins: list[Joins], k: int, rng: np.random.Generator
-    ) -> list[State]:
-        """Clusters of prototypes by the pairs, at each reach, and by position."""
-        field = stage.ridge.field
-        positions = field.prototypes.astype(np.float64)
-        counts = np.bincount(field.near, stage.weights, minlength=len(positions))
-        labels = []
-        for _ in range(self.n_init):
-            seed = int(rng.integers(2**31))
-            labels += [join.labels(k, counts, seed) for join in joins]
-            labels.append(cluster_prototypes(positions, counts, k, seed))
-        return [stage.start(each[field.near], k) for each in labels]
-
-    def _race(self, stage: SoftStage, starts: list[State]) -> State:
-        """A few rounds from every start; the one whose field predicts the pairs best."""
-        rounds = min(_RACE_ROUNDS, self.max_iter)
-        states = (stage.run(start, start.rounds + rounds, self.tol) for start in starts)
-        return max(states, key=lambda state: state.score)
-
-    def _stage(
-        self,
-        coordinates: Array,
-        count: int,
-        *,
-        weights: Array,
-        evidence: Evidence,
-        rng: np.random.Generator,
-    ) -> SoftStage:
-        field = build_field(coordinates, place_prototypes(coordinates, count, rng))
-        teaching = np.full(len(coordinates), _FREE_WEIGHT)
-        teaching[evidence.core.rows] = 1.0
-        ridge = Ridge(field, teaching * weights, self.smoothness, rng)
-        return SoftStage(ridge, evidence, weights, self.inference, self._given_rate())
-
-    def _finish(self, stage: SoftStage, state: State, k: int, rng: np.random.Generator) -> _Fit:
-        field = stage.ridge.field
-        done = finish(
-            stage.ridge,
-            stage.evidence,
-            state.rows,
-            state.nodes,
-            state.sharpness,
-            state.rate,
-            max_rounds=_FINISH_ROUNDS,
-            rng=rng,
-        )
-        labels = done.labels
-        if not self.refine:
-            labels = field.evaluate(done.field_weights).argmax(axis=1)
-        return _Fit(
-            k,
-            labels,
-            field,
-            done.field_weights,
-            state.sharpness,
-            state.rate,
-            done.history,
-            state.rows,
-            state.rounds,
+    def _settings(self, n: int) -> Settings:
+        return Settings(
+            n_clusters=self.n_clusters,
+            n_prototypes=self._prototype_count(n),
+            may_be_blobs=self.n_prototypes == "auto",
+            inference=self.inference,
+            smoothness=self.smoothness,
+            rate=self._given_rate(),
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
         )
 
-    def _fit_positions(self, coordinates: Array, weights: Array, rng: np.random.Generator) -> _Fit:
+    def _fit_positions(self, coordinates: Array, weights: Array, rng: np.random.Generator) -> Found:
         """Without pairs: K-Means, a prototype per cluster that is its own field."""
         k = self.n_clusters
         assert k is not None
         seed = int(rng.integers(2**31))
-        model = KMeans(k, n_init=max(10, self.n_init), random_state=seed)
-        prototypes = model.fit(coordinates, sample_weight=weights).cluster_centers_
-        eye = np.eye(k, dtype=np.float32)
-        values = field_values(coordinates, prototypes, eye, eye)
-        labels = values.argmax(axis=1)
-        field = Field(prototypes, eye, values.astype(np.float32), eye, labels)
-        sharpness = fit_sharpness(values, eye[labels].astype(np.float64), weights, 5.0)
-        costs = data_costs(values, weights, sharpness)[np.arange(len(labels)), labels]
-        objective = float(costs.sum()) + 0.5 * sharpness * self.smoothness * k
-        beliefs = np.empty_like(values)
-        kernels.softmax_rows(sharpness, values, beliefs)
+        field, values = blob_field(coordinates, centres(coordinates, weights, k, seed))
+        eye = np.eye(k)
+        sharpness = fit_sharpness(values, eye[field.near], weights, 5.0)
+        costs = data_costs(values, weights, sharpness)[np.arange(len(values)), field.near]
+        objective = float(costs.sum()) + roughness(eye, self.smoothness, sharpness)
         rate = self._given_rate() or DEFAULT_NOISE
-        return _Fit(
-            k, labels, field, np.eye(k), sharpness, rate, [objective], beliefs, model.n_iter_
-        )
+        beliefs = softmax(sharpness, values)
+        return Found(k, field.near, field, eye, sharpness, rate, [objective], beliefs, 1)
 
-    def _publish(self, X: Any, space: Space, evidence: Evidence, found: _Fit) -> None:
+    def _publish(self, X: Any, space: Space, evidence: Evidence, found: Found) -> None:
         field = found.field
         constraints = evidence.constraints
-        self.labels_ = found.labels.astype(np.int64)
+        labels = found.labels
+        if not self.refine:
+            labels = field.evaluate(found.field_weights).argmax(axis=1)
+        self.labels_ = labels.astype(np.int64)
         self.n_clusters_ = found.n_clusters
         self.prototypes_ = _means(X, field.near, len(field.prototypes))
         at_prototypes = field.at_prototypes @ found.field_weights
@@ -385,7 +273,7 @@ class Mosaic(ConstrainedClusterer):
     def _prototype_count(self, n: int) -> int:
         if self.n_prototypes != "auto":
             return min(self.n_prototypes, n)
-        wanted = max(_PILOT_PROTOTYPES, int(8 * np.sqrt(n)))
+        wanted = max(PILOT_PROTOTYPES, int(8 * np.sqrt(n)))
         return max(1, min(n, wanted, _MOST_PROTOTYPES, _FEATURE_NUMBERS // n))
 
     # -- new rows ------------------------------------------------------------------------------
@@ -402,10 +290,7 @@ class Mosaic(ConstrainedClusterer):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
-        values = self._field_values(X)
-        out = np.empty_like(values)
-        kernels.softmax_rows(self.sharpness_, values, out)
-        return out
+        return softmax(self.sharpness_, self._field_values(X))
 
     def suspect_pairs(self, k: int = 10) -> PairTable:
         """The `k` soft pairs most probably wrong given everything else, most doubtful first.
