@@ -1,19 +1,27 @@
 """The bars of Mosaic: quality and time on the sets of the PCCC study and on seed 002's protocol.
 
-Every row of the table is the same constructor call but for the number of clusters:
+Every fit is the same constructor call but for the number of clusters:
 ``Mosaic(n_clusters=k, random_state=seed)``. Pairs are given as plain soft pairs; their noise rate
 is estimated. Columns are standardised, as the study did; MNIST is given as pixels / 255 (its
 columns are pixels of one unit; ``--mnist standardised`` does as the study did).
 
-Run:  python benchmarks/pccc.py [--only mnist letter ...] [--seeds 3] [--draws 10] [--out table.md]
+Each fit is one line of a CSV file, with the commit that last touched ``src``, its seed, and wall
+and CPU seconds. Run again, and only the fits that this commit has no line for are made.
+
+Run:    python benchmarks/pccc.py [--only mnist letter ...] [--seeds 3] [--draws 10] [--trials 5]
+Table:  python benchmarks/pccc.py --table benchmarks/results/mosaic_table.md
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import subprocess
 import time
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -24,6 +32,8 @@ from coterie import Constraints
 from coterie.cluster import Mosaic
 from coterie.datasets import available, load, pccc_constraints
 
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results" / "mosaic.csv"
 FRACTIONS = (0.005, 0.01, 0.05)
 LARGE = {  # set: ARI to reach, seconds to stay under, ARI published, each by fraction
     "banana": ((0.58, 0.65, 1.000), (2, 2, 2), (0.014, 0.015, 1.000)),
@@ -34,45 +44,51 @@ LARGE = {  # set: ARI to reach, seconds to stay under, ARI published, each by fr
 SMALL = {0.05: (0.50, 0.413), 0.10: (0.82, 0.771), 0.15: (0.94, 0.923), 0.20: (0.97, 0.953)}
 NOISY = {1.0: (0.95, 0.94), 0.95: (0.93, 0.92), 0.9: (0.90, 0.87), 0.8: (0.82, 0.75)}
 NOISY_SETS = {"iris": 3, "wine": 3, "ecoli": 8, "glass": 7, "balance_scale": 3}
+NOISY_SHARES = (0.01, 0.03, 0.05)  # r: pairs over n^2
+FIELDS = ("commit", "group", "set", "level", "share", "seed", "value", "wall", "cpu", "broken")
+GROUPS = (*LARGE, "small", "noisy")
 
 
-def verdict(value: float, bar: float, seconds: float = 0.0, limit: float = np.inf) -> str:
-    """pass, or which of the two bars is missed; ARI to the three digits of the table."""
-    missed = [] if round(value, 3) >= bar else ["quality"]
-    missed += [] if seconds <= limit else ["time"]
-    return "pass" if not missed else "misses " + " and ".join(missed)
+class Cell(NamedTuple):
+    """One fit: `level` is the fraction of rows, or p; `share` is r of the noisy protocol."""
+
+    group: str
+    set: str
+    level: float
+    share: float
+    seed: int
+
+    def key(self) -> tuple[str, ...]:
+        """As it stands in the file."""
+        return self.group, self.set, f"{self.level:g}", f"{self.share:g}", str(self.seed)
 
 
-def large_rows(name: str, seeds: int, mnist: str):
-    """One row per fraction: median ARI and seconds over seeds, one warm-up fit before."""
+def cells(groups: list[str], seeds: int, draws: int, trials: int) -> Iterator[Cell]:
+    """All fits, the timed ones first."""
+    for name in LARGE:
+        if name in groups:
+            for level in FRACTIONS:
+                yield from (Cell("large", name, level, 0, seed) for seed in range(seeds))
+    if "small" in groups:
+        names = [name for name in available() if name.startswith("pccc/col1/")]
+        for level in SMALL:
+            for name in names:
+                yield from (Cell("small", name, level, 0, draw) for draw in range(draws))
+    if "noisy" in groups:
+        for level in NOISY:
+            for name in NOISY_SETS:
+                for share in NOISY_SHARES:
+                    yield from (Cell("noisy", name, level, share, t) for t in range(trials))
+
+
+@cache
+def rows_of(name: str, mnist: str) -> tuple[np.ndarray, np.ndarray]:
+    """Columns as the study had them, and the groups."""
     bunch = load(name)
     if name == "mnist" and mnist == "pixels":
-        X = bunch.data.astype(np.float32) / 255.0
-    else:
-        X = StandardScaler().fit_transform(bunch.data.astype(np.float32))
-    k = int(bunch.target.max()) + 1
-    bars, limits, published = LARGE[name]
-    for fraction, bar, limit, best in zip(FRACTIONS, bars, limits, published, strict=True):
-        pairs = pccc_constraints(name, fraction, bunch.target)
-        scores, times, work, broken = [], [], [], []
-        for seed in range(seeds):
-            start, used = time.perf_counter(), time.process_time()
-            model = Mosaic(k, random_state=seed).fit(X, constraints=pairs)
-            times.append(time.perf_counter() - start)
-            work.append(time.process_time() - used)
-            scores.append(adjusted_rand_score(bunch.target, model.labels_))
-            broken.append(len(model.violations_))
-        value, seconds = float(np.median(scores)), float(np.median(times))
-        yield (
-            f"{name} {fraction:g}",
-            f"{value:.4f}",
-            f"{bar:.3f}",
-            f"{best:.3f}",
-            f"{seconds:.1f} ({np.median(work):.1f})",
-            f"{limit}",
-            f"{int(np.median(broken))} of {pairs.n_pairs}",
-            verdict(value, bar, seconds, limit),
-        )
+        return bunch.data.astype(np.float32) / 255.0, bunch.target
+    data = bunch.data.astype(np.float32) if name in LARGE else bunch.data
+    return StandardScaler().fit_transform(data), bunch.target
 
 
 def random_pairs(target: np.ndarray, count: int, rng: np.random.Generator) -> Constraints:
@@ -86,34 +102,26 @@ def random_pairs(target: np.ndarray, count: int, rng: np.random.Generator) -> Co
     return Constraints(n, must_link=pairs[same], cannot_link=pairs[~same])
 
 
-def small_rows(draws: int):
-    """One row per fraction: mean ARI over the 23 sets of pccc/col1."""
-    names = [name for name in available() if name.startswith("pccc/col1/")]
-    for fraction, (bar, best) in SMALL.items():
-        scores = []
-        start = time.perf_counter()
-        for name in names:
-            bunch = load(name)
-            X = StandardScaler().fit_transform(bunch.data)
-            size = int(np.ceil(fraction * len(X)))
-            k = int(bunch.target.max()) + 1
-            for draw in range(draws):
-                rng = np.random.default_rng(draw)
-                pairs = random_pairs(bunch.target, size * (size - 1) // 2, rng)
-                labels = Mosaic(k, random_state=draw).fit(X, constraints=pairs).labels_
-                scores.append(adjusted_rand_score(bunch.target, labels))
-        value = float(np.mean(scores))
-        spent = (time.perf_counter() - start) / len(scores)
-        yield (
-            f"{len(names)} sets of col1, {fraction:g} (mean of {draws} draws)",
-            f"{value:.4f}",
-            f"{bar:.3f}",
-            f"{best:.3f}",
-            f"{spent:.2f}",
-            "-",
-            "-",
-            verdict(value, bar),
-        )
+def noisy_pairs(target: np.ndarray, p: float, r: float, rng: np.random.Generator) -> Constraints:
+    """r n^2 random pairs, each right with probability p (BENCHMARKS 1a)."""
+    n = target.size
+    count = round(r * n * n)
+    i = rng.integers(0, n, count)
+    j = (i + rng.integers(1, n, count)) % n
+    said = (target[i] == target[j]) ^ (rng.random(count) >= p)
+    pairs = np.column_stack([i, j])
+    return Constraints(n, must_link=pairs[said], cannot_link=pairs[~said])
+
+
+def pairs_of(cell: Cell, target: np.ndarray) -> Constraints:
+    """The pairs of a fit: the study's own for the large sets."""
+    rng = np.random.default_rng(cell.seed)
+    if cell.group == "large":
+        return pccc_constraints(cell.set, cell.level, target)
+    if cell.group == "small":
+        size = int(np.ceil(cell.level * target.size))
+        return random_pairs(target, size * (size - 1) // 2, rng)
+    return noisy_pairs(target, cell.level, cell.share, rng)
 
 
 def pairwise_f(target: np.ndarray, labels: np.ndarray) -> float:
@@ -122,88 +130,140 @@ def pairwise_f(target: np.ndarray, labels: np.ndarray) -> float:
     return float(2 * true / (2 * true + false + missed))
 
 
-def noisy_rows(draws: int):
-    """One row per p: mean F over the sets, r and trials of BENCHMARKS 1a."""
-    for p, (bar, best) in NOISY.items():
-        scores = []
-        start = time.perf_counter()
-        for name, k in NOISY_SETS.items():
-            bunch = load(name)
-            X = StandardScaler().fit_transform(bunch.data)
-            n = len(X)
-            for r in (0.01, 0.03, 0.05):
-                for draw in range(draws):
-                    rng = np.random.default_rng(draw)
-                    count = round(r * n * n)
-                    i = rng.integers(0, n, count)
-                    j = (i + rng.integers(1, n, count)) % n
-                    said = (bunch.target[i] == bunch.target[j]) ^ (rng.random(count) >= p)
-                    pairs = np.column_stack([i, j])
-                    known = Constraints(n, must_link=pairs[said], cannot_link=pairs[~said])
-                    labels = Mosaic(k, random_state=draw).fit(X, constraints=known).labels_
-                    scores.append(pairwise_f(bunch.target, labels))
-        value = float(np.mean(scores))
-        spent = (time.perf_counter() - start) / len(scores)
-        yield (
-            f"seed 002 protocol, p={p:g} (mean F, {draws} trials)",
-            f"{value:.4f}",
-            f"{bar:.3f}",
-            f"{best:.3f}",
-            f"{spent:.2f}",
-            "-",
-            "-",
-            verdict(value, bar),
+def measure(cell: Cell, mnist: str) -> dict[str, str]:
+    """One fit."""
+    X, target = rows_of(cell.set, mnist)
+    k = NOISY_SETS[cell.set] if cell.group == "noisy" else int(target.max()) + 1
+    known = pairs_of(cell, target)
+    start, used = time.perf_counter(), time.process_time()
+    model = Mosaic(k, random_state=cell.seed).fit(X, constraints=known)
+    wall, cpu = time.perf_counter() - start, time.process_time() - used
+    judge = pairwise_f if cell.group == "noisy" else adjusted_rand_score
+    value = judge(target, model.labels_)
+    figures = (f"{value:.5f}", f"{wall:.3f}", f"{cpu:.3f}", str(len(model.violations_)))
+    return dict(zip(FIELDS[1:], (*cell.key(), *figures), strict=True))
+
+
+def commit() -> str:
+    """The commit that last touched the package, with + if it has been changed since."""
+    ask = ["git", "-C", str(ROOT)]
+    last = subprocess.check_output([*ask, "log", "-1", "--format=%h", "--", "src"], text=True)
+    changed = subprocess.run([*ask, "diff", "--quiet", "HEAD", "--", "src"], check=False)
+    return last.strip() + ("+" if changed.returncode else "")
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Lines of the file; a last line cut off by an interruption is left out."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [line for line in csv.DictReader(file) if line["broken"] is not None]
+
+
+def run(todo: list[Cell], path: Path, mnist: str) -> None:
+    """Make the fits that this commit has no line for, one line each, at once on disk."""
+    now = commit()
+    lines = read(path)
+    done = {tuple(line[f] for f in FIELDS[1:6]) for line in lines if line["commit"] == now}
+    todo = [cell for cell in todo if cell.key() not in done]
+    warm()
+    whole = path.with_suffix(".part")
+    with whole.open("w", newline="", encoding="utf-8") as file:  # without a line cut off
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        writer.writerows(lines)
+    whole.replace(path)
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        for number, cell in enumerate(todo, 1):
+            line = {"commit": now, **measure(cell, mnist)}
+            writer.writerow(line)
+            file.flush()
+            print(f"{number}/{len(todo)}", *line.values(), flush=True)
+
+
+def warm() -> None:
+    """Compile everything there is to compile."""
+    tiny = np.random.default_rng(0).normal(size=(60, 3))
+    known = Constraints(60, [(0, 1)], [(2, 3)])
+    for engine in ("belief_propagation", "mean_field"):
+        Mosaic(2, inference=engine, random_state=0).fit(tiny, constraints=known)
+
+
+def verdict(value: float, bar: float, seconds: float = 0.0, limit: float = np.inf) -> str:
+    """pass, or which of the two bars is missed; values to the three digits of the table."""
+    missed = [] if round(value, 3) >= bar else ["**quality**"]
+    missed += [] if seconds <= limit else ["**time**"]
+    return "pass" if not missed else "misses " + " and ".join(missed)
+
+
+def table(lines: list[dict[str, str]]) -> str:
+    """The bars beside what was measured: medians over seeds, means over draws and trials."""
+
+    def column(field: str, group: str, level: float, name: str = "") -> np.ndarray:
+        return np.array(
+            [
+                float(line[field])
+                for line in lines
+                if line["group"] == group
+                and line["level"] == f"{level:g}"
+                and (not name or line["set"] == name)
+            ]
         )
 
-
-HEADER = (
-    "set, fraction",
-    "value",
-    "bar",
-    "published",
-    "seconds (CPU)",
-    "limit",
-    "broken",
-    "verdict",
-)
+    head = ("set", "fraction", "value", "bar", "published", "seconds", "limit", "CPU s")
+    out = [[*head, "broken", "fits", "verdict"]]
+    for name, (bars, limits, published) in LARGE.items():
+        for level, bar, limit, best in zip(FRACTIONS, bars, limits, published, strict=True):
+            value, wall, cpu, broken = (
+                column(field, "large", level, name) for field in ("value", "wall", "cpu", "broken")
+            )
+            if value.size:
+                figures = f"{np.median(value):.3f} ({value.min():.3f}–{value.max():.3f})"
+                row = [name, f"{level:g}", figures, f"{bar:.3f}", f"{best:.3f}"]
+                row += [f"{np.median(wall):.1f}", str(limit), f"{np.median(cpu):.1f}"]
+                row += [f"{int(np.median(broken))}", str(value.size)]
+                out.append([*row, verdict(np.median(value), bar, np.median(wall), limit)])
+    for group, bars, title in (
+        ("small", SMALL, "23 sets of col1"),
+        ("noisy", NOISY, "seed 002, F"),
+    ):
+        for level, (bar, best) in bars.items():
+            value, wall, cpu = (column(f, group, level) for f in ("value", "wall", "cpu"))
+            if value.size:
+                row = [title, f"{level:g}", f"{value.mean():.3f}", f"{bar:.3f}", f"{best:.3f}"]
+                row += [f"{wall.mean():.2f}", "–", f"{cpu.mean():.2f}", "–", str(value.size)]
+                out.append([*row, verdict(value.mean(), bar)])
+    rows = ["| " + " | ".join(row) + " |" for row in out]
+    return "\n".join([rows[0], "|" + "---|" * len(out[0]), *rows[1:]]) + "\n"
 
 
 def main() -> None:
-    """Print the table; write it too with --out."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", default=[*LARGE, "small", "noisy"])
+    """Run what is missing, or write the table of the last commit in the file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="*", choices=GROUPS, default=list(GROUPS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--mnist", choices=("pixels", "standardised"), default="pixels")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--table", type=Path, help="write the table there and fit nothing")
     options = parser.parse_args()
-    tiny = np.random.default_rng(0).normal(size=(60, 3))
-    Mosaic(2, random_state=0).fit(tiny, constraints=Constraints(60, [(0, 1)], [(2, 3)]))  # warm
-    rows = []
-    print(" | ".join(HEADER), flush=True)
-    for what in options.only:
-        if what == "small":
-            found = small_rows(options.draws)
-        elif what == "noisy":
-            found = noisy_rows(options.trials)
-        else:
-            found = large_rows(what, options.seeds, options.mnist)
-        for row in found:
-            rows.append(row)
-            print(" | ".join(row), flush=True)
-    if options.out:
-        commit = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-        ).stdout.strip()
-        lines = [
-            f"Commit {commit}, {options.seeds} seeds (0..), MNIST as {options.mnist}.",
-            "",
-            "| " + " | ".join(HEADER) + " |",
-            "|" + "---|" * len(HEADER),
-            *("| " + " | ".join(row) + " |" for row in rows),
-        ]
-        options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if options.table is None:
+        todo = list(cells(options.only, options.seeds, options.draws, options.trials))
+        run(todo, options.results, options.mnist)
+        return
+    lines = read(options.results)
+    last = lines[-1]["commit"]
+    text = table([line for line in lines if line["commit"] == last])
+    options.table.write_text(
+        f"Commit {last}; large sets: median (least–most) of the seeds 0, 1, …; others: mean over "
+        f"draws or trials. Wall seconds of one fit; CPU seconds over all threads.\n\n{text}",
+        encoding="utf-8",
+    )
+    print(text)
 
 
 if __name__ == "__main__":
