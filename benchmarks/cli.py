@@ -29,7 +29,7 @@ def make(folder: Path, n: int) -> Constraints:
     """x.parquet, pairs.csv and the same pairs."""
     rng = np.random.default_rng(0)
     label = rng.integers(CLUSTERS, size=n)
-    X = rng.normal(size=(n, COLUMNS)) + rng.normal(scale=3, size=(CLUSTERS, COLUMNS))[label]
+    X = rng.normal(size=(n, COLUMNS)) + rng.normal(size=(CLUSTERS, COLUMNS))[label]
     parquet.write_table(pa.table({f"x{j}": X[:, j] for j in range(COLUMNS)}), folder / "x.parquet")
     pairs = rng.choice(n, size=(PAIRS, 2), replace=False)
     same = label[pairs[:, 0]] == label[pairs[:, 1]]

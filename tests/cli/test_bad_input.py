@@ -261,7 +261,7 @@ CASES = [
     Case("contradiction", ("check", "data.csv", "pairs.csv", "--id", "id"), "contradict each other",
          CANNOT, {"pairs.csv": "a,b,kind\nr0,r1,must\nr1,r2,must\nr0,r2,cannot\n"}),
     Case("too few clusters", ("check", "data.csv", "pairs.csv", "--id", "id", "-k", "1"),
-         "cannot all be kept with 1 clusters", CANNOT),
+         "This pair cannot be kept with 1 cluster", CANNOT),
 ]  # fmt: skip
 
 

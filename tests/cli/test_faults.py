@@ -69,7 +69,7 @@ def test_ctrl_c_once_writes_the_best_so_far_and_says_so(data, run, rows, monkeyp
     result = run(*FIT, "--set", "tol=0", "--set", "n_init=5", "-o", "o.csv", "--save", "m")
     assert result.exit_code == Exit.STOPPED_EARLY
     assert "Ending after this step" in result.stderr
-    assert "Stopped early: the best found in 1 steps was kept" in result.stdout
+    assert "Stopped early: the best found in 1 step was kept" in result.stdout
     assert len(rows("o.csv")) == 30
     assert load_bundle(Path("m")).made["stopped_early"] is True
     result = run(*FIT, "--json", "--quiet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ class Inputs(NamedTuple):
     """A table, its ids, its features X (n, d) with their recipe, and the pairs."""
 
     table: Table
-    ids: list[str]
+    ids: Sequence[str]
     recipe: Recipe
     X: Any
     pairs: Constraints
@@ -114,7 +115,7 @@ def with_confidence(model: Any, X: Any, labels: Any, *, new: bool) -> dict[str, 
 
 
 def in_users_words(
-    error: InfeasibleConstraints, ids: list[str], clusters: int | None = None
+    error: InfeasibleConstraints, ids: Sequence[str], clusters: int | None = None
 ) -> InfeasibleConstraints:
     """The same error with its pairs named by the user's ids."""
     return InfeasibleConstraints(describe_conflict(error, ids, clusters), error.conflict)

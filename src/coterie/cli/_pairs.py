@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cli._reading import read_table
-from coterie.cli._table import Table
+from coterie.cli._table import Column, Table
+from coterie.cli._words import counted
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints
 
@@ -20,14 +22,14 @@ _SAVED = b"# coterie constraints"
 _ENDS = (("a", "b"), ("i", "j"))
 
 
-def read_pairs(path: Path, ids: list[str], by_id: bool) -> Constraints:
+def read_pairs(path: Path, ids: Sequence[str], by_id: bool) -> Constraints:
     """The pairs of a file about the rows with these ids.
 
     Parameters
     ----------
     path : Path
         A table of any format that holds columns, or what `Constraints.save` wrote.
-    ids : list of str
+    ids : sequence of str
         The id of every data row.
     by_id : bool
         Whether the file names rows by id; otherwise by row number, counted from 0.
@@ -42,7 +44,8 @@ def read_pairs(path: Path, ids: list[str], by_id: bool) -> Constraints:
             f"{path} needs columns a, b and kind, and may have weight or certainty; it has "
             f"{', '.join(table.columns) or 'none'}."
         )
-    a, b = (_rows(table, names[end], ids, by_id) for end in ends)
+    find = _by_id(ids) if by_id else _by_number(len(ids))
+    a, b = (_rows(table, names[end], find, len(ids), by_id) for end in ends)
     must = _kinds(table, names["kind"])
     _refuse_own_opposite(table, a, b, must, ids)
     weight = _numbers(table, names.get("weight"), 1.0, 0.0, np.inf)
@@ -60,7 +63,7 @@ def read_pairs(path: Path, ids: list[str], by_id: bool) -> Constraints:
 
 
 def name_pairs(
-    constraints: Constraints, ids: list[str], which: Any = slice(None)
+    constraints: Constraints, ids: Sequence[str], which: Any = slice(None)
 ) -> list[dict[str, str]]:
     """Pairs (all, or those of these numbers) in the user's ids: a list of a, b and kind."""
     pairs, kinds = constraints.pairs[which].tolist(), constraints.kind[which].tolist()
@@ -77,17 +80,22 @@ def in_words(pairs: list[dict[str, str]], most: int = 12) -> str:
     return shown + (f" and {len(pairs) - most} more" if len(pairs) > most else "")
 
 
-def describe_conflict(error: InfeasibleConstraints, ids: list[str], n_clusters: int | None) -> str:
+def describe_conflict(
+    error: InfeasibleConstraints, ids: Sequence[str], n_clusters: int | None
+) -> str:
     """Pairs that cannot all be kept, in the user's ids, with the remedy."""
     if error.conflict is None:
         return str(error)
     named = name_pairs(error.conflict, ids)
     contradiction = error.conflict.must_link.size and len(error.conflict.cannot_link) == 1
-    limit = "" if contradiction or n_clusters is None else f" with {n_clusters} clusters"
+    limit = "" if contradiction or n_clusters is None else f" with {counted(n_clusters, 'cluster')}"
+    one = len(named) == 1
+    these = "This pair cannot" if one else f"These {len(named)} pairs cannot all"
+    remove = "it or make it" if one else "one of them or make it"
     raise_k = "" if not limit else ", or raise -k"
     return (
-        f"These {len(named)} pairs cannot all be kept{limit}: {in_words(named)} "
-        f"(= together, ≠ apart). Remove one of them or make it soft{raise_k}."
+        f"{these} be kept{limit}: {in_words(named)} (= together, ≠ apart). "
+        f"Remove {remove} soft{raise_k}."
     )
 
 
@@ -100,22 +108,47 @@ def _saved(path: Path, n_rows: int) -> Constraints:
     return constraints
 
 
-def _rows(table: Table, name: str, ids: list[str], by_id: bool) -> NDArray[np.int64]:
-    """Row numbers (m,) of a column of ids or row numbers."""
-    texts = table.columns[name].texts().tolist()
-    # Row numbers are the ids of rows that were given none, so one look-up serves both.
+def _by_id(ids: Sequence[str]) -> Callable[[Column], NDArray[np.int64]]:
+    """Rows (m,) of a column of ids; −1 where there is none."""
     row_of = dict(zip(ids, range(len(ids)), strict=True))
-    rows = np.fromiter(map(row_of.get, texts, [-1] * len(texts)), np.int64, count=len(texts))
+
+    def find(column: Column) -> NDArray[np.int64]:
+        texts = column.texts().tolist()
+        return np.fromiter(map(row_of.get, texts, [-1] * len(texts)), np.int64, count=len(texts))
+
+    return find
+
+
+def _by_number(n_rows: int) -> Callable[[Column], NDArray[np.int64]]:
+    """Rows (m,) of a column of row numbers; −1 where it is none."""
+
+    def find(column: Column) -> NDArray[np.int64]:
+        numbers = column.numbers.values
+        fits = (numbers >= 0) & (numbers < n_rows) & (numbers == np.floor(numbers))
+        return np.where(fits, numbers, -1).astype(np.int64)
+
+    return find
+
+
+def _rows(
+    table: Table,
+    name: str,
+    find: Callable[[Column], NDArray[np.int64]],
+    n_rows: int,
+    by_id: bool,
+) -> NDArray[np.int64]:
+    """Row numbers (m,) of a column; what is not found is named with its line."""
+    rows = find(table.columns[name])
     lost = np.flatnonzero(rows < 0)
     if lost.size:
-        text = texts[lost[0]]
+        text = table.columns[name].texts()[lost[0]]
         where = f"{table.source}, {table.place(int(lost[0]))}"
         others = f" ({lost.size} such pairs)" if lost.size > 1 else ""
         if by_id:
             raise InvalidConstraints(f"{where}: no row of the data has the id {text!r}{others}.")
         raise InvalidConstraints(
             f"{where}: {text!r} in column {name!r} is not a row number from 0 to "
-            f"{len(ids) - 1}{others}. If the pairs name rows by an id, give --id COLUMN."
+            f"{n_rows - 1}{others}. If the pairs name rows by an id, give --id COLUMN."
         )
     return rows
 
@@ -154,7 +187,7 @@ def _numbers(
     return values
 
 
-def _refuse_own_opposite(table: Table, a: Any, b: Any, must: Any, ids: list[str]) -> None:
+def _refuse_own_opposite(table: Table, a: Any, b: Any, must: Any, ids: Sequence[str]) -> None:
     own = np.flatnonzero((a == b) & ~must)
     if own.size:
         row = int(own[0])

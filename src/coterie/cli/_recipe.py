@@ -24,6 +24,9 @@ from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
 
 __all__ = ["Choices", "Features", "Recipe"]
 
+_FIRST_LOOK = 1000  # rows
+_ROWS_AT_ONCE = 4096  # of the matrix that are filled while they stay in the cache
+
 
 class Choices(NamedTuple):
     """What the user says about the columns.
@@ -111,10 +114,14 @@ class Recipe:
 
     def constant(self, X: Any) -> list[str]:
         """Names of the features that are the same in every row of X (n, d)."""
-        low, high = X.min(axis=0), X.max(axis=0)
-        differs = np.asarray((low != high).todense() if hasattr(low, "todense") else low != high)
+        few = np.arange(X.shape[1])
+        for rows in (X[:_FIRST_LOOK], X):  # most are seen to differ at the first look
+            some = rows[:, few]
+            low, high = some.min(axis=0), some.max(axis=0)
+            same = low == high if isinstance(low, np.ndarray) else (low != high).toarray() == 0
+            few = few[same.ravel()]
         names = self.feature_names
-        return [names[at] for at in np.flatnonzero(~differs.ravel())]
+        return [names[at] for at in few]
 
     @property
     def columns(self) -> list[str]:
@@ -184,11 +191,12 @@ def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
 
 
 def _side_by_side(blocks: list[Any]) -> Any:
-    """Blocks (n,) and (n, d) as one C-ordered array, float32 only if all of them are."""
-    widths = [1 if block.ndim == 1 else block.shape[1] for block in blocks]
+    """Blocks (n, ·) as one C-ordered array, float32 only if all of them are."""
+    widths = [block.shape[1] for block in blocks]
     X = np.empty((len(blocks[0]), sum(widths)), dtype=np.result_type(*blocks))
-    at = 0
-    for block, width in zip(blocks, widths, strict=True):
-        X[:, at : at + width] = block.reshape(len(X), width)
-        at += width
+    starts = np.cumsum([0, *widths[:-1]])
+    for row in range(0, len(X), _ROWS_AT_ONCE):
+        rows = slice(row, row + _ROWS_AT_ONCE)
+        for block, at, width in zip(blocks, starts, widths, strict=True):
+            X[rows, at : at + width] = block[rows]
     return X

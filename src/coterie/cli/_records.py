@@ -42,7 +42,7 @@ def read_records(path: Path, id_column: str | None = None) -> Records:
         raise InvalidData(f"{path} is an array file; asking needs named columns to show.")
     if table.n_rows < 2:
         raise InvalidData(f"{path} holds fewer than two records.")
-    ids = table.ids(id_column)
+    ids = list(table.ids(id_column))
     shown = [column for name, column in table.columns.items() if name != id_column]
     columns = [[text or "" for text in column.texts()] for column in shown]
     values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in ids]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from coterie.cli._words import nearest
 from coterie.exceptions import InvalidData
 
-__all__ = ["MISSING_WORDS", "Column", "Numbers", "Table", "missing"]
+__all__ = ["MISSING_WORDS", "Column", "Numbers", "RowNumbers", "Table", "missing"]
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _NUMBER = re.compile(
@@ -96,6 +96,24 @@ class Column:
         return list(self.values[start:stop].tolist())
 
 
+class RowNumbers(Sequence[str]):
+    """The ids of rows that were given none: "0", "1", ...; made when looked at."""
+
+    def __init__(self, n_rows: int) -> None:
+        self._rows = range(n_rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        found = self._rows[index]
+        return str(found) if isinstance(found, int) else list(map(str, found))
+
+
 @dataclass(frozen=True)
 class Table:
     """What a file holds.
@@ -137,10 +155,10 @@ class Table:
             f"It has {_listed(self.columns)}."
         )
 
-    def ids(self, name: str | None) -> list[str]:
+    def ids(self, name: str | None) -> Sequence[str]:
         """The id of every row: column `name`, all different; row numbers from 0 for None."""
         if name is None:
-            return list(map(str, range(self.n_rows)))
+            return RowNumbers(self.n_rows)
         ids: list[str] = self.column(name, "--id").texts().tolist()
         rows = dict(zip(ids, range(len(ids)), strict=True))
         empty = next((row for row, value in enumerate(ids) if not value), None)
@@ -154,7 +172,7 @@ class Table:
             )
         return ids
 
-    def named(self, ids: list[str]) -> Table:
+    def named(self, ids: Sequence[str]) -> Table:
         """The same table whose messages name rows by id too."""
         place = self.place
         return replace(self, place=lambda row: f"{ids[row]!r} ({place(row)})")

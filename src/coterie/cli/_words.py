@@ -5,7 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["nearest"]
+__all__ = ["counted", "nearest"]
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """A number and the thing it counts: "1 pair", "2 pairs"."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

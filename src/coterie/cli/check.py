@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import clusters_option, data_argument, file_type, id_option
+from coterie.cli._words import counted
 
 if TYPE_CHECKING:
     from coterie.constraints import Constraints
@@ -63,7 +65,7 @@ def check(
     if clusters is not None and not code:
         try:
             known.check_feasible(clusters, hard_only, time_limit)
-            verdict = f"All can be kept with {clusters} clusters."
+            verdict = f"All can be kept with {counted(clusters, 'cluster')}."
         except InfeasibleConstraints as error:
             verdict, code = str(in_users_words(error, ids, clusters)), Exit.UNSATISFIABLE
             values["clash"] = [] if error.conflict is None else name_pairs(error.conflict, ids)
@@ -78,7 +80,7 @@ def check(
     return code
 
 
-def _look(known: Constraints, ids: list[str], hard_only: bool) -> dict[str, Any]:
+def _look(known: Constraints, ids: Sequence[str], hard_only: bool) -> dict[str, Any]:
     """Counts, components, contradictions and redundant pairs."""
     import numpy as np
 
@@ -110,13 +112,15 @@ def _in_words(values: dict[str, Any]) -> str:
 
     redundant = in_words(values["redundant"], _SHOWN)
     lines = [
-        f"{values['n_pairs']} pairs about {values['n_rows_in_pairs']} of {values['n_rows']} rows: "
+        f"{counted(values['n_pairs'], 'pair')} about {values['n_rows_in_pairs']} of "
+        f"{values['n_rows']} rows: "
         f"{values['n_must']} must, {values['n_cannot']} cannot, {values['n_hard']} of them hard",
-        f"{values['n_groups']} groups joined by must-links, the largest of "
+        f"{counted(values['n_groups'], 'group')} joined by must-links, the largest of "
         f"{values['largest_group']} rows",
-        f"{values['n_redundant']} pairs say what the others imply"
+        counted(values["n_redundant"], "pair says", "pairs say")
+        + " what the others imply"
         + (f": {redundant}" if redundant else ""),
-        f"{values['n_contradictions']} contradictions",
+        counted(values["n_contradictions"], "contradiction"),
     ]
     lines += [f"  {in_words(conflict)}" for conflict in values["contradictions"][:_SHOWN]]
     if values["n_contradictions"] > _SHOWN:

@@ -15,6 +15,7 @@ from coterie.cli._options import (
     method_options,
     output_options,
 )
+from coterie.cli._words import counted
 
 if TYPE_CHECKING:
     from coterie.cli._bundle import Bundle
@@ -142,13 +143,15 @@ def _in_words(values: dict[str, Any]) -> str:
     sizes = values["sizes"]
     shown = ", ".join(map(str, sizes[:12])) + (", …" if len(sizes) > 12 else "")
     lines = [
-        f"{values['n_clusters']} clusters of {values['n_rows']} rows by {values['method']} "
-        f"(sizes {shown})"
+        f"{counted(values['n_clusters'], 'cluster')} of {counted(values['n_rows'], 'row')} "
+        f"by {values['method']} (sizes {shown})"
     ]
     if values["n_pairs"]:
-        lines.append(f"{values['n_broken']} of {values['n_pairs']} pairs broken")
+        lines.append(f"{values['n_broken']} of {counted(values['n_pairs'], 'pair')} broken")
     if values["stopped_early"]:
-        lines.append(f"Stopped early: the best found in {values['n_iter']} steps was kept")
+        lines.append(
+            f"Stopped early: the best found in {counted(values['n_iter'], 'step')} was kept"
+        )
     for name, key in (("Rows", "output"), ("Model", "model")):
         if values[key] is not None:
             lines.append(f"{name} in {values[key]}")

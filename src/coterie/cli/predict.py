@@ -8,6 +8,7 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import file_type, output_options
+from coterie.cli._words import counted
 
 __all__ = ["predict"]
 
@@ -54,6 +55,6 @@ def predict(
     }
     if target is None:
         values["labels"] = labels.tolist()
-    words = f"{table.n_rows} rows put into {found.size} clusters"
+    words = f"{counted(table.n_rows, 'row')} put into {counted(found.size, 'cluster')}"
     talk.result(values, words, err=target == STDOUT)
     return None
