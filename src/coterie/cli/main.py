@@ -5,16 +5,29 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from coterie import __version__
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "SECTIONS", "main"]
 
 # name: (module, what it does). Loading them only when needed keeps `coterie --help` quick; a test
 # compares the texts with the commands' own.
 COMMANDS = {
     "ask": ("coterie.cli.ask", "Cluster records by asking which pairs belong together."),
     "check": ("coterie.cli.check", "Say what the pairs imply, and whether they can be kept."),
+    "compare": (
+        "coterie.cli.compare",
+        "Run several methods on the same rows and pairs.",
+    ),
+    "completion": (
+        "coterie.cli.completion",
+        "Print what makes the Tab key complete commands and options.",
+    ),
+    "demo": (
+        "coterie.cli.demo",
+        "Make and cluster a small example; say what to try next.",
+    ),
     "fit": ("coterie.cli.fit", "Cluster the rows of a table, with what is known about pairs."),
     "predict": ("coterie.cli.predict", "Put new rows into the clusters of a saved model."),
     "report": (
@@ -22,6 +35,17 @@ COMMANDS = {
         "Write a page about a saved model: map, clusters, broken pairs.",
     ),
     "score": ("coterie.cli.score", "Compare clusters with the true classes."),
+    "suspects": (
+        "coterie.cli.suspects",
+        "Show the pairs a model doubts most, records side by side.",
+    ),
+}
+# In the order of --help: as a piece of work goes.
+SECTIONS = {
+    "Cluster": ("fit", "predict", "ask"),
+    "Look at the pairs": ("check", "suspects"),
+    "Look at the result": ("score", "compare", "report"),
+    "Begin": ("demo", "completion"),
 }
 
 
@@ -36,11 +60,26 @@ class _LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+        widest = max(map(len, COMMANDS))
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                # Padded, so that the texts of all sections stand below each other.
+                formatter.write_dl([(f"{name:{widest}}", COMMANDS[name][1]) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click does it, without loading the commands to read what they say."""
+        found = [
+            CompletionItem(name, help=COMMANDS[name][1])
+            for name in self.list_commands(ctx)
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coterie")
 def main() -> None:
-    """Clustering for people who know some things about which items belong together."""
+    """Clustering for people who know some things about which items belong together.
+
+    New here? `coterie demo` makes a small example and says what to try next.
+    """
