@@ -102,7 +102,7 @@ def verdict(setting: Setting, rows: list[Summary]) -> str:
     text += f", significantly better at {', '.join(better)} pairs" if better else ""
     text += f", significantly worse at {', '.join(worse)} pairs" if worse else ""
     method = rows[0].method
-    if method.startswith("control") or method.endswith("centres"):
+    if method.startswith("control") or method.endswith("from centres"):
         return text
     if setting in CLAIMS:
         return f"{CLAIMS[setting]}: {'met' if mean >= 0 and not worse else 'MISSED'} ({text})"
@@ -139,9 +139,9 @@ def write_report(folder: Path) -> None:
         "F on held-out folds, pairs from the training folds (seed 004, section 4.2); gain over the",
         "plain estimator with the same pairs and seed, its standard error, and the p-value of a",
         "paired t-test over draws (two-sided, not corrected for the number of tests; a draw is the",
-        'mean of its five folds). "Centres": each round starts from the last centres alone, as the',
-        'thesis has it, instead of from the last model. "Control": threshold 1, which is running',
-        "again with pairs for equal rows only. `notes.md` says what it means.",
+        'mean of its five folds). "Control": threshold 1, which is running again with pairs for',
+        'equal rows only. "From centres": each round starts from the last centres alone, as the',
+        "thesis has it, instead of from the last model. `notes.md` says what it means.",
         "",
     ]
     for commit, settings in commits.items():

@@ -15,7 +15,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import warnings
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 from report import summaries, write_report
+from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
@@ -56,22 +58,26 @@ class Setting(NamedTuple):
         """What tells settings apart in results.csv."""
         return self.data, self.metric
 
-    def methods(self, k: int, seed: int) -> dict[str, Any]:
+    def methods(self, k: int, seed: int, centers: bool = False) -> dict[str, Any]:
         """Fresh estimators; the first is the one the others are measured against."""
         g = self.threshold
         if self.metric == "cosine":
             plain = HMRFKMeans(k, distortion="cosine", random_state=seed)
             graph = GraphPropagation(plain, metric="cosine", threshold=g)
-            return {"HMRF-KMeans": plain, f"graph ({g:g})": graph}
+            fewer = clone(graph).set_params(reduce_dim=TruncatedSVD(10, random_state=seed))
+            return {
+                "HMRF-KMeans": plain,
+                f"graph ({g:g}), SVD": fewer,
+                f"graph ({g:g}), all words": graph,
+            }
         plain = MPCKMeans(k, per_cluster=self.metric == "per cluster", random_state=seed)
-        return {
-            "MPCK-Means": plain,
-            f"GPK-Means ({g:g})": GPKMeans(plain, threshold=g),
-            f"GPK-Means ({g:g}), centres": GPKMeans(plain, threshold=g, start="centers"),
-            # What running again does by itself: only rows equal to an end get pairs.
-            "control (1)": GPKMeans(plain, threshold=1.0),
-            "control (1), centres": GPKMeans(plain, threshold=1.0, start="centers"),
-        }
+        around = {f"GPK-Means ({g:g})": GPKMeans(plain, threshold=g)}
+        # What running again does by itself: only rows equal to an end get pairs.
+        around["control (1)"] = GPKMeans(plain, threshold=1.0)
+        if centers:
+            for name, model in list(around.items()):
+                around[f"{name} from centres"] = clone(model).set_params(start="centers")
+        return {"MPCK-Means": plain, **around}
 
 
 SETTINGS = [
@@ -99,13 +105,17 @@ def rows_of(name: str) -> tuple[Any, Any]:
     return bunch.data, np.unique(sex[bunch.target], return_inverse=True)[1]
 
 
-def one_draw(setting: Setting, draw: int, commit: str) -> Iterator[Row]:
-    """Rows of results.csv for each fold, number of pairs and method of a draw."""
+def one_draw(
+    setting: Setting, draw: int, commit: str, *, centers: bool = False, done: Container[Any] = ()
+) -> Iterator[Row]:
+    """Rows of results.csv for each fold, number of pairs and method of a draw not `done` yet."""
     X, y = rows_of(setting.data)
     k = int(y.max()) + 1
     for fold, split in enumerate(learning_curve_pairs(y, setting.sizes, random_state=draw)):
         for size, pairs in zip(setting.sizes, split.constraints, strict=True):
-            for method, model in setting.methods(k, draw).items():
+            for method, model in setting.methods(k, draw, centers).items():
+                if (*setting.key, method, draw) in done:
+                    continue
                 model.fit(X, constraints=pairs)
                 truth, found = y[split.test], model.labels_[split.test]
                 scores = [pairwise_f(truth, found), adjusted_rand_score(truth, found)]
@@ -141,16 +151,15 @@ def append(path: Path, rows: list[Row]) -> None:
         csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerows(rows)
 
 
-def run(path: Path, settings: list[Setting], draws: int, commit: str) -> None:
+def run(path: Path, settings: list[Setting], draws: int, commit: str, centers: bool) -> None:
     """Take the draws that are missing; a draw of a setting is written when it is whole."""
     rows = kept_rows(path, settings, commit)
     path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     append(path, rows)
-    done = {(row["data"], row["metric"], int(row["draw"])) for row in rows}
+    done = {(row["data"], row["metric"], row["method"], int(row["draw"])) for row in rows}
     for draw in range(draws):
         for setting in settings:
-            if (*setting.key, draw) not in done:
-                append(path, list(one_draw(setting, draw, commit)))
+            append(path, list(one_draw(setting, draw, commit, centers=centers, done=done)))
 
 
 def head() -> str:
@@ -163,8 +172,9 @@ def head() -> str:
 @click.option("--draws", default=50, show_default=True)
 @click.option("--data", multiple=True, help="Only these data sets; others keep their results.")
 @click.option("--commit", help="To record, where the tree is an export; default: ask git.")
+@click.option("--centers", is_flag=True, help="Also rounds that start from centres alone.")
 @click.option("--quick", is_flag=True, help="Two draws of three settings; writes nothing.")
-def main(draws: int, data: tuple[str, ...], commit: str | None, quick: bool) -> None:
+def main(draws: int, data: tuple[str, ...], commit: str | None, centers: bool, quick: bool) -> None:
     """Run the experiment and write its results."""
     warnings.simplefilter("ignore", ConvergenceWarning)
     commit = commit or head()
@@ -174,7 +184,7 @@ def main(draws: int, data: tuple[str, ...], commit: str | None, quick: bool) -> 
             click.echo(f"{s.data} {s.metric}, {s.method}, {s.n_pairs}: F {s.f:.3f} {s.gain:+.4f}")
         return
     chosen = [setting for setting in SETTINGS if not data or setting.data in data]
-    run(HERE / "results.csv", chosen, draws, commit)
+    run(HERE / "results.csv", chosen, draws, commit, centers)
     write_report(HERE)
 
 

@@ -179,6 +179,21 @@ def test_graph_propagation_by_hand():
     assert np.array_equal(model.labels_, inner.labels_)
 
 
+@pytest.mark.parametrize("reducer", [PCA(2), RCA(2)])
+def test_graph_propagation_in_fewer_dimensions(reducer):
+    wide = np.hstack([X, 3 * np.random.default_rng(0).standard_normal((len(X), 40))])
+    model = GraphPropagation(PCKMeans(3, random_state=0), reduce_dim=reducer)
+    model.fit(wide, constraints=PAIRS)
+    told = {"constraints": PAIRS} if isinstance(reducer, RCA) else {}
+    Z = clone(reducer).fit(wide, **told).transform(wide)
+    given = propagate_graph(neighbor_graph(Z, 10), PAIRS)
+    assert model.propagated_constraints_ == given
+    assert given != propagate_graph(neighbor_graph(wide, 10), PAIRS)
+    inner = PCKMeans(3, random_state=0).fit(wide, constraints=given)  # clusters all dimensions
+    assert np.array_equal(model.labels_, inner.labels_)
+    assert model.n_features_in_ == 44
+
+
 @pytest.mark.parametrize("meta", [GPKMeans, GraphPropagation])
 def test_hard_pairs_stay_hard_and_only_they(meta):
     hard = PAIRS.as_hard()

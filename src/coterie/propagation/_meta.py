@@ -38,10 +38,11 @@ def _inner_has(name: str) -> Any:
 class PropagatingClusterer(ConstrainedClusterer):
     """A clusterer around another one, which it gives more pairs than it was told.
 
-    A subclass has the parameters `estimator` and `random_state`.
+    A subclass has the parameters `estimator`, `reduce_dim` and `random_state`.
     """
 
     estimator: Any
+    reduce_dim: Any
     random_state: Any
 
     # -- the estimator inside ------------------------------------------------------------------
@@ -73,6 +74,14 @@ class PropagatingClusterer(ConstrainedClusterer):
 
     def _default_certainty(self, inner: Any) -> float:
         return float(getattr(inner, "default_certainty", 0.95))
+
+    def _space(self, X: Any, known: Constraints) -> Any:
+        """The rows in the space that `reduce_dim` finds, or as they are where it is None."""
+        if self.reduce_dim is None:
+            return X
+        reducer = clone(self.reduce_dim)
+        told = {"constraints": known} if has_fit_parameter(reducer, "constraints") else {}
+        return reducer.fit(X, **told).transform(X)
 
     # -- what every fit publishes --------------------------------------------------------------
     def _publish(self, inner: Any, source: Constraints, propagated: Constraints) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
@@ -157,7 +156,7 @@ class GPKMeans(PropagatingClusterer):
             )
         given, objectives, seen = known, [_objective(model)], {model.labels_.tobytes()}
         converged = not (known.weight > 0).any()  # nothing to propagate
-        near = None if converged else self._space(X, known)
+        near = None if converged or self.reduce_dim is None else self._space(X, known)
         while not converged and len(objectives) <= self.n_rounds:
             given = self._propagate(X, near, model, known)
             model = self._run_again(first, model, X, given, fit_params)
@@ -188,14 +187,6 @@ class GPKMeans(PropagatingClusterer):
                 "sparse rows have no Gaussian neighbourhoods: give reduce_dim, for instance "
                 "TruncatedSVD(20), or use GraphPropagation."
             )
-
-    def _space(self, X: Any, known: Constraints) -> Any:
-        """Rows in the space of `reduce_dim`, or None for that of X."""
-        if self.reduce_dim is None:
-            return None
-        reducer = clone(self.reduce_dim)
-        told = {"constraints": known} if has_fit_parameter(reducer, "constraints") else {}
-        return reducer.fit(X, **told).transform(X)
 
     def _propagate(self, X: Any, near: Any, model: Any, known: Constraints) -> Constraints:
         """The pairs and those propagated by the clusters of `model`, in the space `near` if any."""

@@ -27,6 +27,10 @@ class GraphPropagation(PropagatingClusterer):
     n_neighbors : int, default 10
     metric : str, default "euclidean"
         Of the neighbours; "cosine" for text and embeddings.
+    reduce_dim : transformer, default None
+        Look for neighbours in the space of its `fit` and `transform`: `TruncatedSVD(10)` for bags
+        of words, where few documents share words and those that do need not share a topic.
+        Clustering itself is in the space of X.
     alpha : float in (0, 1), default 0.8
         How far walks go.
     threshold : float in (0, 1], default 0.1
@@ -70,6 +74,7 @@ class GraphPropagation(PropagatingClusterer):
         *,
         n_neighbors: int = 10,
         metric: str = "euclidean",
+        reduce_dim: Any = None,
         alpha: float = 0.8,
         threshold: float = 0.1,
         reduce: str = "max",
@@ -82,6 +87,7 @@ class GraphPropagation(PropagatingClusterer):
         self.estimator = estimator
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.reduce_dim = reduce_dim
         self.alpha = alpha
         self.threshold = threshold
         self.reduce = reduce
@@ -117,7 +123,7 @@ class GraphPropagation(PropagatingClusterer):
     ) -> Constraints:
         """The pairs and those propagated along the graph of the rows."""
         graph = neighbor_graph(
-            X,
+            self._space(X, known),
             self.n_neighbors,
             metric=self.metric,
             approximate=self.approximate,
