@@ -55,6 +55,7 @@ def run(
         identity = {column: str(value) for column, value in cell.identity().items()}
         return all(identity.get(column) == value for column, value in wanted.items())
 
+    failed = 0
     for study in _chosen(studies):
         begin = time.monotonic()
         done = run_study(study, profile, jobs=jobs, minutes=minutes, choose=choose)
@@ -62,6 +63,11 @@ def run(
         console.print(f"{study.name}: {done.finished} cells in {took:.0f} s, {done.left} left")
         for message in done.missing:
             console.print(f"  not run: {message}")
+        for message in done.failed:
+            console.print(f"  failed: {message}", markup=False)
+        failed += len(done.failed)
+    if failed:
+        raise click.ClickException(f"{failed} cells failed; the others are kept")
 
 
 @main.command()

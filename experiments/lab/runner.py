@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -19,20 +20,22 @@ from lab.study import Cell, CellFunction, Row, Study, load_study
 
 
 class Outcome(NamedTuple):
-    """What became of a cell: its rows, or why its data is not here."""
+    """What became of a cell: its rows, or why its data is not here, or the error it ended in."""
 
     cell: Cell
     rows: list[Row]
-    seconds: float
+    seconds: float = 0.0
     missing: str | None = None
+    error: str | None = None
 
 
 class Summary(NamedTuple):
-    """What a run did; `missing` tells each absent data set once."""
+    """What a run did; `missing` tells each absent data set once, `failed` each error."""
 
     finished: int
     left: int
     missing: list[str]
+    failed: list[str]
 
 
 _function: CellFunction | None = None  # of the study this worker process serves
@@ -49,7 +52,7 @@ def _in_worker(cell: Cell) -> Outcome:
 
 
 def run_cell(function: CellFunction, cell: Cell) -> Outcome:
-    """Call the study's function; a data set that is not here is an outcome, other errors are not.
+    """Call the study's function. An error costs this cell only: hours of others go on.
 
     Fits that stop at their largest number of iterations say so in the rows, where a study cares;
     the warning is not repeated a thousand times.
@@ -64,7 +67,9 @@ def run_cell(function: CellFunction, cell: Cell) -> Outcome:
                 )
             )
     except MissingData as error:
-        return Outcome(cell, [], 0.0, str(error))
+        return Outcome(cell, [], missing=str(error))
+    except Exception:  # whatever it is, it is shown at the end and the command fails
+        return Outcome(cell, [], error=f"{cell.key}:\n{traceback.format_exc()}")
     return Outcome(cell, rows, time.process_time() - begin)
 
 
@@ -94,16 +99,19 @@ def run_study(
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     finished = 0
     missing: dict[str, None] = {}  # each message once, in order
+    failed: list[str] = []
     with _progress() as progress:
         task = progress.add_task(f"{study.name} ({profile})", total=len(todo))
         for outcome in _outcomes(study, todo, jobs, deadline):
-            if outcome.missing is None:
+            if outcome.missing is not None:
+                missing[outcome.missing] = None
+            elif outcome.error is not None:
+                failed.append(outcome.error)
+            else:
                 store.add(outcome.cell, outcome.rows, outcome.seconds)
                 finished += 1
-            else:
-                missing[outcome.missing] = None
             progress.advance(task)
-    return Summary(finished, len(todo) - finished, list(missing))
+    return Summary(finished, len(todo) - finished, list(missing), failed)
 
 
 def _progress() -> Progress:

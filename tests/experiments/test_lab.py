@@ -182,6 +182,15 @@ def test_missing_data_is_told_once_and_leaves_nothing_behind(folder):
     assert (summary.finished, summary.left) == (6, 6)
 
 
+def test_an_error_costs_its_own_cell_only_and_is_shown(folder):
+    (folder / "run.py").write_text(RUN.replace("raise MissingData(", "raise ZeroDivisionError("))
+    (folder / "config.toml").write_text(CONFIG.replace('"two"', '"gone"'))
+    summary = run_study(load_study(folder), "full", jobs=1)
+    assert (summary.finished, summary.left, len(summary.failed)) == (6, 6, 6)
+    assert "curves|gone|0.5|0" in summary.failed[0]
+    assert "ZeroDivisionError" in summary.failed[0]
+
+
 def test_a_row_with_a_column_the_config_does_not_name_is_refused(folder):
     (folder / "run.py").write_text(RUN.replace('"nmi":', '"accuracy":'))
     with pytest.raises(BadStudy, match="accuracy"):
