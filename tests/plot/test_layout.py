@@ -72,36 +72,61 @@ def test_places_do_not_depend_on_which_rows_are_asked_for():
 
 def test_axes_of_large_data_are_fitted_on_a_sample(monkeypatch):
     X = RNG.normal(size=(500, 4)) * [9, 5, 1, 1]
-    whole = all_coordinates(X)
-    monkeypatch.setattr(layout, "FIT_ROWS", 250)
-    part = all_coordinates(X)
+    whole = all_coordinates(X, projection="pca")
+    monkeypatch.setattr(layout, "PCA_ROWS", 250)
+    part = all_coordinates(X, projection="pca")
     assert not np.allclose(whole, part)
     for axis in (0, 1):
         assert abs(np.corrcoef(whole[:, axis], part[:, axis])[0, 1]) > 0.98
-    assert np.array_equal(part, all_coordinates(X))
+    assert np.array_equal(part, all_coordinates(X, projection="pca"))
 
 
-def test_umap_is_used_if_installed_and_named_if_missing(monkeypatch):
-    X = RNG.normal(size=(30, 4))
-    monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(MissingDependency, match="umap-learn"):
-        project(X, "umap")
+class FakeUMAP:
+    """Stands for umap-learn, which is no dependency: twice the first two columns, plus 7."""
 
-    class UMAP:
-        def __init__(self, **options):
-            assert options["random_state"] == 0
+    def __init__(self, **options):
+        assert options["random_state"] == 0
 
-        def fit(self, rows):
-            self.embedding_ = rows[:, :2] + 7
-            return self
+    def fit(self, rows):
+        rows = rows.toarray() if sp.issparse(rows) else rows
+        self.embedding_ = 2 * rows[:, :2] + 7
+        return self
 
+
+@pytest.fixture
+def umap(monkeypatch):
     fake = types.ModuleType("umap")
-    fake.UMAP = UMAP
+    fake.UMAP = FakeUMAP
     fake.__spec__ = types.SimpleNamespace()
     monkeypatch.setitem(sys.modules, "umap", fake)
-    flat = project(X)
-    assert flat.method == "UMAP"
-    assert np.array_equal(flat.coordinates(np.array([4, 2])), X[[4, 2], :2] + 7)
+
+
+def test_umap_is_named_if_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(MissingDependency, match="umap-learn"):
+        project(RNG.normal(size=(30, 4)), "umap")
+
+
+def test_umap_is_used_where_principal_components_show_too_little(umap):
+    X = np.random.default_rng(0).normal(size=(100, 8))
+    assert project(X).method == "UMAP"
+    assert project(X, "pca").method == "principal components"
+    assert project(X * [20, 20, 1, 1, 1, 1, 1, 1]).method == "principal components"
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_rows_outside_the_sample_lie_between_their_neighbours(umap, monkeypatch, make):
+    monkeypatch.setattr(layout, "UMAP_ROWS", 200)
+    X = np.random.default_rng(0).random((400, 3))
+    X[300] = X[301] = X[302]  # equal rows, in the sample or not, have one place
+    flat = project(make(X), "umap")
+    places = flat.coordinates(np.arange(400))
+    inside = layout._sample(400, 200)
+    assert np.allclose(places[inside], 2 * X[inside, :2] + 7)
+    assert np.allclose(places[300], places[302])
+    assert np.isfinite(places).all()
+    assert np.abs(places - (2 * X[:, :2] + 7)).max() < 0.5  # neighbours are near
+    assert np.allclose(flat.coordinates(np.array([5, 399])), places[[5, 399]])
 
 
 def test_broken_pairs_and_their_rows_are_kept_when_data_are_thinned():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -44,25 +45,20 @@ class Chromium:
         self._profile = tempfile.mkdtemp(prefix="coterie-chromium-")
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-
-        def hand_over() -> None:
-            # Copies above 4 first, so that neither end is overwritten while it is moved.
-            ends = os.dup(to_browser), os.dup(from_browser)
-            while min(ends) <= 4:
-                ends = os.dup(ends[0]), os.dup(ends[1])
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
-
+        # Chromium reads from 3 and writes to 4; bash moves the ends there, from numbers above 9
+        # so that none is overwritten before it is moved.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_browser, from_browser)]
+        move = f'exec "$0" "$@" 3<&{ends[0]} 4>&{ends[1]}'
+        profile = f"--user-data-dir={self._profile}"
         self._process = subprocess.Popen(
-            [str(executable()), *FLAGS, f"--user-data-dir={self._profile}", "about:blank"],
+            ["bash", "-c", move, str(executable()), *FLAGS, profile, "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            close_fds=False,
-            preexec_fn=hand_over,
+            pass_fds=ends,
         )
-        os.close(to_browser)
-        os.close(from_browser)
+        for end in (to_browser, from_browser, *ends):
+            os.close(end)
         self._buffer = b""
         self._sent = 0
         self._session: str | None = None

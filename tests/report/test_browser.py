@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from report.chromium import Chromium, executable
@@ -13,10 +11,7 @@ from coterie import MPCKMeans
 from coterie.constraints import sample_pairs
 from coterie.report import write_report
 
-pytestmark = [
-    pytest.mark.skipif(executable() is None, reason="Chromium is not installed"),
-    pytest.mark.skipif(sys.platform == "win32", reason="spoken to through inherited pipes"),
-]
+pytestmark = pytest.mark.skipif(executable() is None, reason="Chromium is not installed")
 
 EVIL = "<script>document.title='pwned'</script><img src=https://example.org/x.png onerror=alert(1)>"
 WIDTHS = (320, 390, 1280)

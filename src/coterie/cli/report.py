@@ -42,7 +42,7 @@ _NOTED = ("data", "constraints", "date", "seed", "id_column", "stopped_early", "
     type=click.Choice(["auto", "pca", "umap"]),
     default="auto",
     show_default=True,
-    help="How rows get onto the map; auto is UMAP if umap-learn is installed, else PCA.",
+    help="How rows get onto the map; auto is PCA unless it shows too little and UMAP is there.",
 )
 @click.option("--force", is_flag=True, help="Overwrite outputs that exist.")
 def report(

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, MissingDependency
@@ -27,7 +28,10 @@ FloatArray = NDArray[np.float64]
 
 MAX_POINTS = 5000  # more dots than that hide each other on any screen
 MAX_PAIRS = 2000  # their 4,000 rows at most are then among the dots
-FIT_ROWS = 10_000  # rows that decide where the axes lie: two directions need no more
+PCA_ROWS = 10_000  # rows that decide where the axes lie: two directions need no more
+UMAP_ROWS = 3000  # rows that are embedded, in seconds
+ENOUGH = 0.5  # share of the variance that makes principal components a fair picture
+_BETWEEN = 5  # neighbours that place a row which was not embedded
 PROJECTIONS = ("auto", "pca", "umap")
 
 
@@ -58,8 +62,9 @@ def project(X: Any, projection: Any = "auto", feature_names: Any = None) -> Proj
     X : array-like, frame or CSR matrix of shape (n, d)
     projection : {"auto", "pca", "umap"} or array of shape (n, 2)
         Two columns are shown as they are, and so is an array of coordinates. Otherwise "auto" is
-        UMAP if the package umap-learn is installed, else the first two principal components. The
-        axes are fitted on at most 10,000 rows, drawn with a fixed seed.
+        the first two principal components if they hold half of the variance; if not, UMAP where
+        the package umap-learn is installed. The axes are fitted on a sample of large data, drawn
+        with a fixed seed.
     feature_names : sequence of str, optional
     """
     names = names_of(X, feature_names) if hasattr(X, "shape") else None
@@ -70,11 +75,12 @@ def project(X: Any, projection: Any = "auto", feature_names: Any = None) -> Proj
     check_choice("projection", projection, PROJECTIONS)
     if X.shape[1] <= 2:
         return _as_it_is(X, names)
-    if projection == "auto":
-        projection = "umap" if importlib.util.find_spec("umap") else "pca"
-    if X.shape[0] < 3:  # a plane goes through any two rows, and UMAP needs neighbours
-        projection = "pca"
-    return (_umap if projection == "umap" else _pca)(X)
+    if projection == "umap" and X.shape[0] > 2:  # a plane goes through any two rows
+        return _umap(X)
+    linear, share = _pca(X)
+    if projection == "pca" or share >= ENOUGH or not importlib.util.find_spec("umap"):
+        return linear
+    return _umap(X)
 
 
 def _given(coordinates: Any, n: int) -> Projection:
@@ -95,32 +101,37 @@ def _as_it_is(X: Any, names: list[str]) -> Projection:
     )
 
 
-def _fit_sample(X: Any) -> Any:
-    if X.shape[0] <= FIT_ROWS:
-        return X
-    rows = np.random.default_rng(0).choice(X.shape[0], FIT_ROWS, replace=False)
-    return X[np.sort(rows)]
+def _sample(n: int, limit: int) -> IntArray:
+    """At most `limit` of n rows, rising, with a fixed seed."""
+    if n <= limit:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, limit, replace=False))
 
 
-def _pca(X: Any) -> Projection:
+def _pca(X: Any) -> tuple[Projection, float]:
+    """Principal components, and the share of the variance they hold."""
     if sp.issparse(X) and X.shape[0] < 4:  # the sparse solver needs more rows than directions
         X = X.toarray()
-    sample = _fit_sample(X)
-    if sample.shape[0] == 1:
-        return Projection("one row", ("", ""), lambda rows: np.zeros((len(rows), 2)))
+    if X.shape[0] == 1:
+        return Projection("one row", ("", ""), lambda rows: np.zeros((len(rows), 2))), 1.0
     solver = "arpack" if sp.issparse(X) else "auto"
     with np.errstate(invalid="ignore"):  # 0 / 0 where all rows are equal
-        pca = PCA(2, svd_solver=solver, random_state=0).fit(sample)
-    share = np.nan_to_num(pca.explained_variance_ratio_)
+        pca = PCA(2, svd_solver=solver, random_state=0).fit(X[_sample(X.shape[0], PCA_ROWS)])
+    share = np.nan_to_num(pca.explained_variance_ratio_, nan=1.0)
     axes = [f"component {a + 1} ({share[a]:.0%} of the variance)" for a in (0, 1)]
-    return Projection(
+    plane = Projection(
         "principal components",
         (axes[0], axes[1]),
         lambda rows: np.asarray(pca.transform(X[rows]), dtype=np.float64),
     )
+    return plane, float(share.sum())
 
 
 def _umap(X: Any) -> Projection:
+    """UMAP of a sample; other rows go between their nearest neighbours in it.
+
+    UMAP's own `transform` starts from the same place and takes minutes to refine it.
+    """
     try:
         from umap import UMAP
     except ImportError as error:
@@ -128,16 +139,28 @@ def _umap(X: Any) -> Projection:
             "projection='umap' needs the package umap-learn: pip install umap-learn, "
             "or use projection='pca'."
         ) from error
-    sample = _fit_sample(X)
-    neighbors = min(15, sample.shape[0] - 1)
-    init = "random" if sample.shape[0] < 20 else "spectral"  # too few rows for eigenvectors
-    umap = UMAP(n_neighbors=neighbors, init=init, random_state=0, n_jobs=1).fit(sample)
+    chosen = _sample(X.shape[0], UMAP_ROWS)
+    sample = X[chosen]
+    few = chosen.size < 20  # too few rows for eigenvectors
+    umap = UMAP(
+        n_neighbors=min(15, chosen.size - 1),
+        init="random" if few else "spectral",
+        random_state=0,
+        n_jobs=1,
+    ).fit(sample)
+    plane = np.asarray(umap.embedding_, dtype=np.float64)
+    near = NearestNeighbors(n_neighbors=min(_BETWEEN, chosen.size)).fit(sample)
 
     def coordinates(rows: IntArray) -> FloatArray:
-        everything = np.asarray(
-            umap.embedding_ if sample is X else umap.transform(X[rows]), dtype=np.float64
-        )
-        return everything[rows] if sample is X else everything
+        distance, neighbor = near.kneighbors(X[rows])
+        exact = distance[:, :1] == 0  # a row of the sample, or one equal to it
+        weight = np.where(exact, distance == 0, 1 / np.where(distance > 0, distance, 1))
+        places = np.einsum("rk,rkc->rc", weight, plane[neighbor]) / weight.sum(axis=1)[:, None]
+        known = np.searchsorted(chosen, rows)
+        known[known == chosen.size] = 0
+        own = chosen[known] == rows
+        places[own] = plane[known[own]]
+        return places
 
     return Projection("UMAP", ("", ""), coordinates)
 

@@ -46,8 +46,9 @@ def plot_clusters(
     ax : matplotlib Axes, optional
         A new figure if not given.
     projection : {"auto", "pca", "umap"} or array of shape (n, 2), default="auto"
-        How rows get onto the plane: two columns are drawn as they are; otherwise UMAP if
-        umap-learn is installed, else principal components (also of CSR rows).
+        How rows get onto the plane. Two columns are drawn as they are. Otherwise "auto" is the
+        first two principal components (also of CSR rows) if they hold half of the variance; if
+        not, UMAP where umap-learn is installed.
     feature_names : sequence of str, optional
     max_points, max_pairs : int
         Larger data are thinned with a fixed seed: rows of drawn pairs and broken pairs come first.
