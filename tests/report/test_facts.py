@@ -142,6 +142,10 @@ def test_records_of_all_kinds():
         table = Records(records, X, ["x", "y", "z"])
         assert table.fields(0) == [("name", "a"), ("n", "1.5")]
         assert table.fields(1) == [("name", "b"), ("n", "")]
+    named = Records({"a": ["p", "q"], "z": [1, 2]}, X, ["x", "y", "z"])
+    assert named.fields(1, [2, 0]) == [("z", "2"), ("a", "q")]  # what matters first
+    wide = Records({f"c{i}": [i, i] for i in range(50)}, X, ["x", "c40", "z"])
+    assert [name for name, _ in wide.fields(0, [1])] == ["c40", *(f"c{i}" for i in range(7))]
     assert Records(["long  text\n", "b"], X, []).fields(0) == [("text", "long text")]
     assert Records(None, X, ["x", "y", "z"]).fields(1, [2, 0]) == [("z", "0"), ("x", "0")]
     words = sp.csr_matrix([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0]])

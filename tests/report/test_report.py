@@ -193,6 +193,14 @@ def test_sparse_rows_show_words():
     assert "the dog sat" in page.text
 
 
+def test_words_that_differ_are_stressed_in_pairs():
+    known = Constraints(150, must_link=[(0, 149)], must_weight=1e-9)
+    model = PCKMeans(3, random_state=0).fit(X, constraints=known)
+    records = {"name": ["x"] * 149 + ["y"], "same": ["s"] * 150, "number": np.arange(150.0)}
+    page = Page(build_report(model, X, constraints=known, records=records))
+    assert [text for tag, text in page.pieces if tag == "strong"] == ["x", "y"]
+
+
 def test_models_without_a_history_or_metric_have_no_such_parts():
     model = ConstrainedCompleteLink(3).fit(X)
     headings = Page(build_report(model, X)).headings()

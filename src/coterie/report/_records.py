@@ -92,9 +92,15 @@ class Records:
         self._units = units or read_units(None, X.shape[1])
 
     def fields(self, row: int, features: Sequence[int] = ()) -> list[tuple[str, str]]:
-        """(name, value) of the fields of a row; without records, of these columns of X."""
+        """(name, value) of the fields of a row.
+
+        Those of the features that are columns of the records come first; without records they are
+        all that is shown.
+        """
         if self._columns is not None:
-            return [(name, _shown(values[row])) for name, values in self._columns]
+            first = [self._names[j] for j in features if self._names[j] in self._columns]
+            shown = [*dict.fromkeys([*first, *self._columns])][:MOST_FIELDS]
+            return [(name, _shown(self._columns[name][row])) for name in shown]
         if sp.issparse(self._X):
             return [("heaviest columns", self._heaviest(row))]
         chosen = list(features)[:MOST_FIELDS] or range(min(MOST_FIELDS, len(self._names)))
@@ -113,12 +119,12 @@ def _shown(value: Any) -> str:
     return "" if value is None else shorten(value)
 
 
-def _read_columns(records: Any, n: int) -> list[tuple[str, Any]]:
-    """Up to `MOST_FIELDS` columns (name, values)."""
+def _read_columns(records: Any, n: int) -> dict[str, Any]:
+    """Columns by name; each can be asked for the value of a row."""
     if isinstance(records, Mapping):
-        columns = [(str(name), values) for name, values in records.items()]
+        columns = {str(name): values for name, values in records.items()}
     elif isinstance(records, Sequence) and all(isinstance(text, str) for text in records):
-        columns = [("text", records)]
+        columns = {"text": records}
     else:
         try:
             frame = nw.from_native(records, eager_only=True)
@@ -127,11 +133,11 @@ def _read_columns(records: Any, n: int) -> list[tuple[str, Any]]:
                 "records must be a data frame, a mapping of columns or a list of texts, "
                 f"got {type(records).__name__}."
             ) from error
-        columns = [(str(name), frame[name].to_list()) for name in frame.columns[:MOST_FIELDS]]
-    for name, values in columns:
+        columns = {str(name): frame[name] for name in frame.columns}
+    for name, values in columns.items():
         if len(values) != n:
             raise InvalidParameter(f"records: {name!r} has {len(values)} values for {n} rows.")
-    return columns[:MOST_FIELDS]
+    return columns
 
 
 def read_ids(ids: Any, n: int) -> list[str]:

@@ -27,6 +27,7 @@ __all__ = [
 
 _GLANCE = 40  # characters that can be compared at a glance
 _LONG = 24  # characters that may need more than one line
+_NUMERIC = str.maketrans("", "", "+-−.,e ")
 MOST_WEIGHTS = 30  # columns of a learned metric that are shown
 
 
@@ -353,10 +354,17 @@ def pair_card(facts: Facts, pair: Any) -> Html:
 
 
 def _marked(a: str, b: str) -> tuple[Any, Any]:
-    """Two values, stressed where they differ and are short enough to compare at a glance."""
-    if a == b or max(len(a), len(b)) > _GLANCE:
+    """Two values, stressed where words differ that can be compared at a glance.
+
+    Numbers are not: hardly any two are equal.
+    """
+    if a == b or max(len(a), len(b)) > _GLANCE or (_is_number(a) and _is_number(b)):
         return a, b
     return tag("strong", a), tag("strong", b)
+
+
+def _is_number(text: str) -> bool:
+    return text.translate(_NUMERIC).isdecimal()
 
 
 def _columns_of(facts: Facts, i: int, j: int) -> list[int]:

@@ -52,8 +52,8 @@ def build_report(
     ids : sequence of length n, optional
         What people call the rows; their numbers if not given.
     records : data frame, mapping of columns, or list of texts, optional
-        The rows as people know them, n long; up to 8 columns are shown. Without it the features
-        that matter are shown.
+        The rows as people know them, n long; up to 8 columns are shown, those that matter first.
+        Without it the features that matter are shown.
     truth : array-like of shape (n,), optional
         True classes, to compare with.
     units : (center, spread), each array-like of shape (d,), optional
