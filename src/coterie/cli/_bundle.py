@@ -58,7 +58,7 @@ def how_made(model: Any, **facts: Any) -> dict[str, Any]:
         },
         "estimator": type(model).__name__,
         "parameters": {name: _plain(value) for name, value in model.get_params().items()},
-        "objective_history": None if history is None else np.asarray(history).tolist(),
+        "objective_history": None if history is None else list(map(_plain, history)),
         **facts,
     }
 
@@ -101,7 +101,9 @@ def _read_made(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    path.write_text(
+        json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False), encoding="utf-8"
+    )
 
 
 def _read_json(path: Path) -> Any:
@@ -114,7 +116,8 @@ def _read_json(path: Path) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; what JSON has not, as text."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return value.tolist() if isinstance(value, np.ndarray) else repr(value)
+    """A value as JSON has it; what JSON has not (infinity, objects), as text."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    plain = value is None or isinstance(value, bool | int | str | list)
+    return value if plain or (isinstance(value, float) and np.isfinite(value)) else repr(value)

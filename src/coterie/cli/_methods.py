@@ -25,6 +25,8 @@ class Method(NamedTuple):
         The parameter `-k` sets; None: the method counts clusters itself and takes no `-k`.
     needs_clusters : bool
     takes_pairs : bool
+    counts_by_pairs : bool
+        Without `-k` the pairs tell how many clusters there are.
     inner : str or None
         Name of the method an estimator is wrapped around.
     """
@@ -33,11 +35,12 @@ class Method(NamedTuple):
     clusters: str | None = "n_clusters"
     needs_clusters: bool = True
     takes_pairs: bool = True
+    counts_by_pairs: bool = False
     inner: str | None = None
 
 
 METHODS = {
-    "mosaic": Method("coterie.cluster:Mosaic", needs_clusters=False),
+    "mosaic": Method("coterie.cluster:Mosaic", needs_clusters=False, counts_by_pairs=True),
     "pckmeans": Method("coterie.cluster:PCKMeans"),
     "mpckmeans": Method("coterie.cluster:MPCKMeans"),
     "hmrfkmeans": Method("coterie.cluster:HMRFKMeans"),

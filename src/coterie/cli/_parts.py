@@ -34,16 +34,19 @@ class NumberPart:
 
     @classmethod
     def learn(cls, table: Table, column: Column, numbers: Numbers, choices: Choices) -> NumberPart:
-        """Mean and spread of the known values."""
-        values = numbers.values
-        _refuse_infinite(table, column, values)
-        known = values[~np.isnan(values)]
+        """Mean and spread of the known values, as far as they are asked for."""
+        if not (choices.scale or choices.impute):
+            return cls(column.name)
+        _refuse_infinite(table, column, numbers.values)
+        known = numbers.values[~np.isnan(numbers.values)]
         if not known.size:
             raise InvalidData(
                 f"{table.source}: column {column.name!r} holds no value; leave it out with --drop."
             )
-        mean, spread = (float(known.mean()), float(known.std())) if choices.scale else (0.0, 1.0)
-        fill = float(known.mean()) if choices.impute else None
+        mean, spread = float(known.mean()), float(known.std())
+        fill = mean if choices.impute else None
+        if not choices.scale:
+            return cls(column.name, fill=fill)
         return cls(column.name, mean, spread if spread > 0 else 1.0, fill)
 
     @property
@@ -55,10 +58,10 @@ class NumberPart:
         values, bad = column.numbers
         if bad.size:
             raise _not_a_number(table, column, bad)
-        _refuse_infinite(table, column, values)
-        absent = np.isnan(values)
         notes = []
-        if absent.any():
+        if not np.isfinite(values).all():
+            _refuse_infinite(table, column, values)
+            absent = np.isnan(values)
             if self.fill is None:
                 raise _missing(table, column, absent)
             values = np.where(absent, self.fill, values)

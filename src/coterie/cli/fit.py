@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,9 +65,14 @@ def fit(
     from coterie.cli._methods import METHODS, build
     from coterie.cli._output import STDOUT, check_free, with_results, write_table
     from coterie.cli._recipe import Choices
+    from coterie.exceptions import InvalidParameter
 
     check_outputs(output, save, force)
     takes_pairs = METHODS[method].takes_pairs
+    if clusters is None and pairs is None and METHODS[method].counts_by_pairs:
+        raise InvalidParameter(
+            f"{method} counts the clusters by the pairs: give -k or --constraints."
+        )
     estimator = build(method, clusters, seed, settings)
     inputs = read_inputs(talk, data, pairs, Choices(**choices), hard=hard)
     if output is not None:
@@ -136,7 +142,7 @@ def _summary(
 
 
 def _finite(value: Any) -> float | None:
-    return None if value is None or value != value else float(value)
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _in_words(values: dict[str, Any]) -> str:
