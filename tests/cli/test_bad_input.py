@@ -201,7 +201,7 @@ CASES = [
     option("more clusters than rows", ("-k", "9"), "-k 9: there are only 8 rows"),
     Case("no K", ("fit", "data.csv", "--id", "id", "--method", "ppc"), "ppc needs the number"),
     option("K where it is counted", ("--method", "tvclust"), "tvclust counts the clusters itself"),
-    Case("no K and no pairs", ("fit", "data.csv", "--id", "id"), "mosaic counts clusters by the"),
+    Case("no K and no pairs", ("fit", "data.csv", "--id", "id"), "mosaic counts the clusters"),
     option("unknown method", ("--method", "mpckmean"), "Did you mean 'mpckmeans'?"),
     option("unknown setting", ("--set", "max_itr=3"), "Did you mean 'max_iter'?"),
     option("setting without value", ("--set", "max_iter"), "must be NAME=VALUE"),
