@@ -81,6 +81,24 @@ def test_pairs_that_are_left_out_are_asked_for(folder):
     assert "not handed to this report" in page_of().text
 
 
+def test_other_pairs_or_rows_than_those_of_the_fit_are_noticed(folder):
+    assert "in fitting" not in run("report", "model", "data.csv", "pairs.csv").stderr
+    Path("other.csv").write_text("a,b,kind\na0,a3,cannot\na0,b1,must\na0,a6,cannot\n")
+    told = run("report", "model", "data.csv", "other.csv", "--force")
+    assert "3 of the pairs in other.csv are broken, but 1 were in fitting" in told.stderr
+    header, a0, b1, *rest = Path("data.csv").read_text().splitlines()
+    Path("turned.csv").write_text("\n".join([header, b1, a0, *rest]))
+    told = run("report", "model", "turned.csv", "pairs.csv", "--force")
+    assert "2 of the pairs in pairs.csv are broken, but 1 were in fitting" in told.stderr
+
+
+def test_pairs_that_contradict_are_named_by_id(folder):
+    Path("clash.csv").write_text("a,b,kind,weight\na0,a3,must,inf\na0,a3,cannot,inf\n")
+    result = run("report", "model", "data.csv", "clash.csv")
+    assert result.exit_code == 1
+    assert "a0 ≠ a3, a0 = a3" in result.stderr
+
+
 def test_an_existing_page_is_kept_unless_forced(folder):
     Path("report.html").write_text("mine")
     refused = run("report", "model", "data.csv")
@@ -141,7 +159,7 @@ def test_truth_with_a_gap_is_named(folder):
     Path("data.csv").write_text(text)
     result = run("report", "model", "data.csv", "--truth", "class")
     assert result.exit_code == 2
-    assert "line 2: no class in column 'class'" in result.stderr
+    assert "(line 2): no class in column 'class'" in result.stderr
 
 
 def test_text_and_array_files(folder):

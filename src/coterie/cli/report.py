@@ -11,10 +11,13 @@ from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import data_argument, file_type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from coterie.cli._bundle import Bundle
     from coterie.cli._parts import Part
     from coterie.cli._recipe import Recipe
     from coterie.cli._table import Column, Table
+    from coterie.constraints import Constraints
 
 __all__ = ["report"]
 
@@ -64,7 +67,6 @@ def report(
     """
     from coterie.cli._bundle import load_bundle
     from coterie.cli._files import ask_or_refuse, check_target, new_file
-    from coterie.cli._pairs import read_pairs
     from coterie.cli._reading import read_table
     from coterie.report import build_report
 
@@ -74,12 +76,12 @@ def report(
     _check_same_rows(bundle, model, table)
     id_column = bundle.recipe.id_column
     ids = table.ids(id_column)
-    known = None if pairs is None else read_pairs(pairs, ids, by_id=id_column is not None)
-    if known is None and bundle.made.get("constraints"):
-        talk.note(
-            f"{model} was fitted with {bundle.made['constraints']}; give it to show its pairs"
-        )
-    X, _ = bundle.recipe.apply(table)
+    if id_column is not None:
+        table = table.named(ids)
+    known = _pairs(talk, bundle, model, pairs, ids)
+    X, notes = bundle.recipe.apply(table)
+    for note in notes:
+        talk.note(note)
     page = build_report(
         bundle.model,
         X,
@@ -109,6 +111,34 @@ def _check_same_rows(bundle: Bundle, model: Path, table: Table) -> None:
             f"{table.source} has {table.n_rows} rows, but {model} was fitted to {fitted}: give the "
             f"table it was fitted to ({bundle.made.get('data', 'not noted')})."
         )
+
+
+def _pairs(
+    talk: Talk, bundle: Bundle, model: Path, path: Path | None, ids: Sequence[str]
+) -> Constraints | None:
+    """The pairs of the file, with a note if they are not those of the fit."""
+    from coterie.cli._inputs import in_users_words
+    from coterie.cli._pairs import read_pairs
+    from coterie.exceptions import InfeasibleConstraints
+    from coterie.plot.inputs import broken_mask
+
+    if path is None:
+        if bundle.made.get("constraints"):
+            file = bundle.made["constraints"]
+            talk.note(f"{model} was fitted with {file}; give it to show its pairs")
+        return None
+    try:
+        known = read_pairs(path, ids, by_id=bundle.recipe.id_column is not None)
+    except InfeasibleConstraints as error:
+        raise in_users_words(error, ids) from error
+    noted = len(getattr(bundle.model, "violations_", ()))
+    broken = int(broken_mask(known, bundle.model.labels_).sum())
+    if broken != noted:
+        talk.note(
+            f"{broken} of the pairs in {path} are broken, but {noted} were in fitting: other "
+            "pairs, or other rows than then"
+        )
+    return known
 
 
 def _made(bundle: Bundle, model: Path) -> dict[str, Any]:
