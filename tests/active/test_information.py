@@ -7,10 +7,12 @@ import pytest
 from problems_active import answered, blobs
 
 from coterie.active import ActiveSession, InformationGain, LabelOracle, answer_all
-from coterie.active import _belief as belief_module
 from coterie.active import _features as features_module
-from coterie.active._belief import Belief, Field
+from coterie.active import _field as field_module
+from coterie.active._belief import Belief, link_log_odds
 from coterie.active._features import Features
+from coterie.active._field import Field
+from coterie.active._tally import log_odds
 from coterie.active.query import Answer
 from coterie.active.space import Space
 from coterie.distortions import SquaredEuclidean
@@ -29,15 +31,106 @@ def test_the_field_is_ridge_regression_on_the_placed_rows():
         field.place(row, group)
     A = phi[[row for row, _ in placed]]
     Y = np.eye(2)[[group for _, group in placed]]
-    s = belief_module._NOISE
+    s = field_module._NOISE
     assert np.allclose(field.weights, np.linalg.solve(A.T @ A + s * np.eye(5), A.T @ Y))
     covariance = np.linalg.inv(np.eye(5) + A.T @ A / s)
     assert np.allclose(field.covariance, covariance)
     # influence = what placing a row takes from the mean variance of all rows
     now = np.einsum("ij,jk,ik->i", phi, covariance, phi).mean()
     for row in range(12):
-        then = np.einsum("ij,jk,ik->i", phi, field.covariance_with(row), phi).mean()
+        then = np.einsum("ij,jk,ik->i", phi, field.with_row(covariance, row), phi).mean()
         assert np.isclose(field.influence(field.covariance)[row], now - then)
+
+
+def test_a_placed_row_is_seen_as_if_it_were_not_placed():
+    phi = np.random.default_rng(2).normal(size=(9, 4))
+    placed, own = [1, 4, 5, 8], [0, 1, 1, 0]
+    field = _placed_field(phi, placed, own)
+    everywhere = field.everywhere(np.array(placed), np.array(own))
+    influence = field.influence(field.covariance, np.array(placed))
+    for row, group in zip(placed, own, strict=True):
+        others = [(r, g) for r, g in zip(placed, own, strict=True) if r != row]
+        without = _placed_field(phi, *zip(*others, strict=True))
+        assert np.allclose(field.at_row(row, group), phi[row] @ without.weights)
+        assert np.allclose(everywhere[row], phi[row] @ without.weights)
+        assert np.isclose(influence[row], without.influence(without.covariance)[row])
+        field.remove(row, group)
+        assert np.allclose(field.covariance, without.covariance)
+        assert np.allclose(field.weights, without.weights)
+        field.place(row, group)
+    assert np.allclose(everywhere[0], phi[0] @ field.weights)
+
+
+def _placed_field(phi, rows, groups):
+    field = Field(phi)
+    field.add_group()
+    field.add_group()
+    for row, group in zip(rows, groups, strict=True):
+        field.place(row, group)
+    return field
+
+
+def test_link_odds_are_the_ratio_of_what_the_answers_are_worth_either_way():
+    """Against summing the likelihood of every answer over every place of every row."""
+    rng = np.random.default_rng(3)
+    wrong, n_groups = 0.2, 3
+    answers = rng.integers(-1, 2, size=(5, n_groups))  # −1 no, +1 yes, 0 not asked
+    prior = rng.dirichlet(np.ones(n_groups + 1), size=5)
+
+    def likelihood(row, one):
+        total = 0.0
+        for place in range(n_groups + 1):
+            chance = prior[row, place]
+            for group in np.flatnonzero(answers[row]):
+                same = place == group or {place, group} == one
+                chance *= 1 - wrong if same == (answers[row, group] > 0) else wrong
+            total += chance
+        return total
+
+    odds = link_log_odds(prior[:, :-1], prior[:, -1], log_odds(wrong) * answers)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        expected = sum(np.log(likelihood(row, {a, b}) / likelihood(row, set())) for row in range(5))
+        assert np.isclose(odds[a, b], expected)
+        assert np.isclose(odds[b, a], expected)
+
+
+def test_votes_follow_rows_that_are_placed_moved_and_joined():
+    """The running tally equals one counted from the answers at the end."""
+    X, y = blobs(3, 25, spread=3.0, gap=4.0)
+    strategy = InformationGain()
+    oracle = LabelOracle(y, error_rate=0.25, random_state=1)
+    session = answered(X, y, strategy, 120, oracle=oracle)
+    rng = np.random.default_rng(0)
+    for i, j in rng.integers(75, size=(40, 2)).tolist():  # volunteered: about placed rows too
+        if i != j:
+            session.tell((i, j), "same" if y[i] == y[j] else "different", despite_clash=True)
+    belief = session._planner.belief(session._knowledge)
+    tally = belief.tally
+    net = np.zeros_like(tally.net)
+    for answer in session._knowledge.of_pair.values():
+        for layer, (row, other) in enumerate((answer.rows, answer.rows[::-1])):
+            if other in belief.home:
+                net[layer, tally.index[row], belief.home[other]] += answer.sign
+    assert np.array_equal(tally.net, net)
+    assert sorted(row for group in belief.groups for row in group) == sorted(belief.home)
+    assert all(belief.home[row] == g for g, rows in enumerate(belief.groups) for row in rows)
+    # rebuilt from its answers, a session believes the same
+    again = session._planner._fresh()
+    for answer in session._knowledge.of_pair.values():
+        again.learn(answer)
+    assert again.home == belief.home
+    assert np.allclose(again.field.covariance, belief.field.covariance)
+
+
+def test_the_error_rate_is_learned_from_contradictions():
+    X, y = blobs(3, 30, spread=2.0, gap=8.0)
+    found = {}
+    for rate in (0.0, 0.2):
+        oracle = LabelOracle(y, error_rate=rate, random_state=0)
+        session = answered(X, y, InformationGain(), 150, oracle=oracle)
+        found[rate] = session._planner._belief.error_rate
+    assert found[0.0] < 1 / 50  # from where it starts it only falls
+    assert 0.08 < found[0.2] < 0.3
 
 
 def test_posterior_is_bayes_rule_over_prior_and_answers():
@@ -45,8 +138,7 @@ def test_posterior_is_bayes_rule_over_prior_and_answers():
     phi = rng.normal(size=(10, 4))
     belief = Belief(phi, {row: row for row in range(10)}, error_rate=0.1, first=0)
     belief.learn(Answer(1, (1, 0), "different"))
-    while 1 not in belief.home:  # a second group, however often it has to be asked
-        belief._found(1)
+    assert belief.home == {0: 0, 1: 1}  # there is nobody else to ask: a second group
     prior = belief.prior((phi @ belief.field.weights)[5:6])[0]
     belief.learn(Answer(2, (5, 0), "different"))
     likelihood = np.array([0.1, 0.9, 0.9])  # P("different" | group 0, group 1, a new one)
@@ -60,8 +152,10 @@ def test_a_certainty_counts_as_the_error_rate_of_that_answer():
     at = {row: row for row in range(6)}
     stated = Belief(phi, at, error_rate=0.3, first=0)
     told = Belief(phi, at, error_rate=0.0, first=0)
-    sure = told._strength(Answer(1, (1, 0), "same", certainty=0.7))
-    assert np.isclose(stated._strength(Answer(1, (1, 0), "same")), sure)
+    stated.learn(Answer(1, (1, 0), "different"))
+    told.learn(Answer(1, (1, 0), "different", certainty=0.7))
+    assert np.allclose(stated.posterior(1), told.posterior(1))
+    assert stated.posterior(1)[0] > 0.01  # and not as certain as error_rate=0 says
 
 
 def test_volunteered_answers_join_groups():
@@ -86,7 +180,7 @@ def test_clusters_are_found_without_being_told_how_many():
 def test_wrong_answers_are_outvoted_where_they_are_expected():
     X, y = blobs(3, 25, spread=2.0, gap=8.0)
     scores = {}
-    for rate in (0.0, 0.15):
+    for rate in (0.0, 0.15, "estimate"):
         scores[rate] = np.mean(
             [
                 adjusted_rand_score(
@@ -100,8 +194,9 @@ def test_wrong_answers_are_outvoted_where_they_are_expected():
                 for seed in range(4)
             ]
         )
-    assert scores[0.15] > scores[0.0] + 0.1
-    assert scores[0.15] > 0.85
+    for rate in (0.15, "estimate"):  # nobody has to know the rate
+        assert scores[rate] > scores[0.0] + 0.1
+        assert scores[rate] > 0.85
 
 
 def test_rows_beyond_the_anchors_get_the_clusters_of_their_surroundings(monkeypatch):
@@ -144,6 +239,8 @@ def test_awkward_rows(X):
 def test_what_cannot_be_measured_or_believed_is_refused():
     with pytest.raises(InvalidParameter, match=r"below 0\.5"):
         ActiveSession(np.eye(3), strategy=InformationGain(0.5))
+    with pytest.raises(InvalidParameter, match="'estimate'"):
+        ActiveSession(np.eye(3), strategy=InformationGain("guess"))
     with pytest.raises(InvalidData, match="row 0, column 0 is 1e"):
         ActiveSession(1e200 * np.eye(3), strategy=InformationGain())
 

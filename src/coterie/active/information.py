@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._belief import Belief, Field
+from coterie.active._belief import Belief
 from coterie.active._features import Features
+from coterie.active._field import Field
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
@@ -32,9 +34,11 @@ class InformationGain(Strategy):
 
     Parameters
     ----------
-    error_rate : float, default=0
-        How often answers are wrong. Above 0, a surprising answer is checked with another member of
-        the group before it is believed.
+    error_rate : float or "estimate", default="estimate"
+        How often answers are wrong; estimated from answers that contradict each other if nobody
+        knows. Answers that may be wrong are evidence: a surprising one is checked with another
+        member of the group, a placed row can move, and groups that may be one are asked about.
+        0 trusts every answer and checks none.
 
     Examples
     --------
@@ -51,22 +55,24 @@ class InformationGain(Strategy):
     1.0
     """
 
-    error_rate: float = 0.0
+    error_rate: float | str = "estimate"
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        if not 0 <= self.error_rate < 0.5:
+        if self.error_rate == "estimate":
+            return InformationPlanner(context, None)
+        if isinstance(self.error_rate, str) or not 0 <= self.error_rate < 0.5:
             raise InvalidParameter(
-                f"error_rate={self.error_rate!r} must be at least 0 and below 0.5: answers that "
-                "are wrong half of the time say nothing."
+                f"error_rate={self.error_rate!r} must be 'estimate', or at least 0 and below 0.5: "
+                "answers that are wrong half of the time say nothing."
             )
-        return InformationPlanner(context, self.error_rate)
+        return InformationPlanner(context, float(self.error_rate))
 
 
 class InformationPlanner(Planner):
     """The model at work; it is folded over the answers, again from the start after an undo."""
 
-    def __init__(self, context: Context, error_rate: float) -> None:
+    def __init__(self, context: Context, error_rate: float | None) -> None:
         self.context = context
         self.error_rate = error_rate
         self._features: Features | None = None
@@ -109,46 +115,82 @@ class InformationPlanner(Planner):
 
     # -- questions -------------------------------------------------------------------------
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
-        """Rows under way first, then the rows worth most; one question a row."""
+        """Rows under way first, then what is worth most: a row, or two groups that may be one."""
         belief = self.belief(knowledge)
-        under_way = [
-            row for row in belief.evidence if row not in belief.home and row not in belief.aside
-        ]
-        rows = under_way[:count]
-        rows += self._worth_most(belief, count - len(rows))
-        return [self._question(belief, knowledge, row) for row in rows]
+        found: list[Query] = []
+        for row in belief.tally.said:
+            if len(found) == count:
+                return found
+            if row not in belief.home and (query := self._row_question(belief, row)) is not None:
+                found.append(query)
+        return found + self._worth_most(belief, count - len(found))
 
-    def _worth_most(self, belief: Belief, count: int) -> list[int]:
-        """Rows in order of worth; each is taken as placed when the next is chosen."""
-        free = self._askable().copy()
+    def _worth_most(self, belief: Belief, count: int) -> list[Query]:
+        """Questions in order of worth, at most one about two groups and one about each row.
+
+        Each row is taken as placed when the next is chosen.
+        """
+        chance, placed, settled = belief.survey()
+        free = self._askable() & ~settled
         position = {int(row): at for at, row in enumerate(self.features.anchors)}
-        known = [*belief.home, *belief.aside, *belief.evidence]
-        free[[position[row] for row in known if row in position]] = False
-        chance = belief.prior(belief.field.phi @ belief.field.weights)
-        entropy = -(chance * np.log2(np.maximum(chance, 1e-12))).sum(axis=1)
+        under_way = [row for row in belief.tally.said if row not in belief.home]
+        free[[position[row] for row in under_way if row in position]] = False
+        bits_per_question = _entropy(chance) / _expected_questions(chance)
         covariance = belief.field.covariance
-        rows: list[int] = []
-        while len(rows) < count and free.any():
-            worth = belief.field.influence(covariance) * entropy / _expected_questions(chance)
+        link = self._link_question(belief, chance)
+        found: list[Query] = []
+        while len(found) < count and free.any():
+            worth = belief.field.influence(covariance, placed) * bits_per_question
             at = int(np.where(free, worth, -1.0).argmax())
+            if link is not None and link[0] >= worth[at]:
+                found.append(link[1])
+                link = None
+                continue
             free[at] = False
-            rows.append(int(self.features.anchors[at]))
-            covariance = belief.field.covariance_with(at)
-        return rows
+            query = self._row_question(belief, int(self.features.anchors[at]))
+            if query is not None:
+                found.append(query)
+                covariance = belief.field.with_row(covariance, at)
+        return found
 
-    def _question(self, belief: Belief, knowledge: Knowledge, row: int) -> Query:
+    def _row_question(self, belief: Belief, row: int) -> Query | None:
         """The row with a member of its most probable group that it was not compared with."""
         group = belief.next_group(row)
-        assert group is not None  # else the row would have been placed or set aside
-        member = next(m for m in belief.groups[group] if knowledge.answer_to(row, m) is None)
+        if group is None:
+            return None
         chance = belief.posterior(row)
-        wrong = max(belief.error_rate, 1e-3)
-        yes = chance[group] * (1 - wrong) + (1 - chance[group]) * wrong
         why = (
             f"Row {row} would settle much of what is uncertain; it is in cluster {group + 1} with "
             f"probability {chance[group]:.0%} and in none seen so far with {chance[-1]:.0%}."
         )
-        return Query((row, member), "information", why, float(bits(yes) - bits(wrong)))
+        gain = _information(chance[group], belief.error_rate)
+        return Query((row, belief.partners(row, group)[0]), "information", why, float(gain))
+
+    def _link_question(
+        self, belief: Belief, chance: NDArray[np.float64]
+    ) -> tuple[float, Query] | None:
+        """The two groups that are most worth comparing, with the worth, if any can be.
+
+        Worth is the share of all rows that the answer speaks for (those of the smaller group)
+        times the bits it tells.
+        """
+        alive = belief.alive
+        if alive.size < 2 or belief.error_rate == 0:
+            return None
+        one = 1 / (1 + np.exp(-np.clip(belief.links(), -50, 50)))
+        mass = chance[:, :-1].mean(axis=0)
+        gain = _information(one, belief.error_rate)
+        b, a = (alive[side] for side in np.triu_indices(alive.size, 1))  # a is the later one
+        worth = np.minimum(mass[a], mass[b]) * gain[a, b]
+        for at in np.argsort(-worth, kind="stable"):
+            pair = _not_compared(belief, int(a[at]), int(b[at]))
+            if pair is not None:
+                why = (
+                    f"Clusters {b[at] + 1} and {a[at] + 1} are one with probability "
+                    f"{one[a[at], b[at]]:.0%}, if some answers were wrong."
+                )
+                return float(worth[at]), Query(pair, "link", why, float(gain[a[at], b[at]]))
+        return None
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """Everything is placed."""
@@ -164,6 +206,25 @@ class InformationPlanner(Planner):
         for row in belief.home:
             labels[row] = alive[belief.posterior(row, field[row])[alive].argmax()]
         return labels
+
+
+def _not_compared(belief: Belief, a: int, b: int) -> tuple[int, int] | None:
+    """A row of each group that were not compared with each other."""
+    for row in belief.groups[a]:
+        partners = belief.partners(row, b)
+        if partners:
+            return row, partners[0]
+    return None
+
+
+def _information(chance: Any, error_rate: float) -> Any:
+    """Bits that an answer tells which is "same" with this probability, and wrong so often."""
+    wrong = max(error_rate, 1e-3)
+    return bits(chance * (1 - wrong) + (1 - chance) * wrong) - bits(wrong)
+
+
+def _entropy(chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    return -(chance * np.log2(np.maximum(chance, 1e-12))).sum(axis=1)
 
 
 def _expected_questions(chance: NDArray[np.float64]) -> NDArray[np.float64]:

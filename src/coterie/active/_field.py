@@ -1,0 +1,103 @@
+"""A smooth field over all rows: how the groups found so far extend to the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Field"]
+
+Float = NDArray[np.float64]
+
+_NOISE = 0.1  # variance with which a placed row shows its group (a row's own is about 1)
+
+
+class Field:
+    r"""Bayesian linear regression of group membership on the coordinates.
+
+    With :math:`w \sim N(0, I)` for every group and a target of 1 for its placed rows (0 for the
+    others') seen with variance s, the posterior has covariance
+    :math:`S = (I + \sum_x \phi_x \phi_x^T / s)^{-1}`, the same for all groups, and mean
+    :math:`S \sum_{x \in g} \phi_x / s`. A row more or less changes S by one rank: O(m²).
+    """
+
+    def __init__(self, coordinates: Float) -> None:
+        self.phi = coordinates
+        m = coordinates.shape[1]
+        self.covariance = np.eye(m)
+        self.pull = np.zeros((m, 0))
+        self._gram = coordinates.T @ coordinates / len(coordinates)
+
+    # -- learning --------------------------------------------------------------------------
+    def add_group(self) -> None:
+        """One more group, without rows."""
+        self.pull = np.hstack([self.pull, np.zeros((len(self.pull), 1))])
+
+    def place(self, at: int, group: int) -> None:
+        """Row `at` (a row of the coordinates) belongs to `group`."""
+        self.covariance = self.with_row(self.covariance, at)
+        self.pull[:, group] += self.phi[at] / _NOISE
+
+    def remove(self, at: int, group: int) -> None:
+        """Undo `place`."""
+        phi = self.phi[at]
+        toward = self.covariance @ phi
+        self.covariance = self.covariance + np.outer(toward, toward) / (_NOISE - phi @ toward)
+        self.pull[:, group] -= phi / _NOISE
+
+    def merge(self, into: int, gone: int) -> None:
+        """Rows of `gone` belong to `into`."""
+        self.pull[:, into] += self.pull[:, gone]
+        self.pull[:, gone] = 0.0
+
+    def with_row(self, covariance: Float, at: int) -> Float:
+        """The covariance after one more row is placed, wherever (Sherman–Morrison)."""
+        phi = self.phi[at]
+        toward = covariance @ phi
+        return covariance - np.outer(toward, toward) / (_NOISE + phi @ toward)
+
+    # -- reading ---------------------------------------------------------------------------
+    @property
+    def weights(self) -> Float:
+        """Posterior mean, (m, G)."""
+        return self.covariance @ self.pull
+
+    def at_row(self, at: int, own: int | None) -> Float:
+        """The field at one row, (G,); its own placement in group `own` left out."""
+        phi = self.phi[at]
+        field = phi @ self.weights
+        if own is None:
+            return field
+        share = phi @ self.covariance @ phi / _NOISE
+        field[own] -= share
+        return field / (1 - share)
+
+    def everywhere(self, placed: NDArray[np.int64], own: NDArray[np.int64]) -> Float:
+        """The field at all rows, (P, G).
+
+        For the rows `placed` in groups `own` it is what the others say: (f − h t) / (1 − h), t
+        the target of the row and h its share in its own value (leave-one-out of a linear smoother).
+        """
+        field = self.phi @ self.weights
+        share = self._variance(self.covariance)[placed] / _NOISE
+        field[placed, own] -= share
+        field[placed] /= (1 - share)[:, np.newaxis]
+        return field
+
+    def influence(self, covariance: Float, placed: NDArray[np.int64] | None = None) -> Float:
+        """How much of the rows' total variance placing each row removes, (P,).
+
+        Σ_z cov(z, x)² / (var(x) + s), averaged over rows z. For the rows `placed` already it is
+        what placing them did remove: without x, cov and var are larger by 1 / (1 − var(x) / s).
+        """
+        toward = self.phi @ covariance
+        variance = np.einsum("ij,ij->i", toward, self.phi)
+        removed = np.einsum("ij,ij->i", toward @ self._gram, toward)
+        if placed is not None:
+            without = 1 - variance[placed] / _NOISE
+            variance[placed] /= without
+            removed[placed] /= without**2
+        return removed / (variance + _NOISE)
+
+    def _variance(self, covariance: Float) -> Float:
+        return np.einsum("ij,ij->i", self.phi @ covariance, self.phi)
