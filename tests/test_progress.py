@@ -84,9 +84,17 @@ def test_ctrl_c_keeps_the_best_so_far(problem):
         os.kill(os.getpid(), signal.SIGINT)
         model = PCKMeans(4, random_state=0, tol=0.0).fit(X, constraints=pairs)
     assert interruption.pressed
+    assert interruption.ended
     assert presses == [1]
     assert model.n_iter_ == 1
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_fit_that_has_no_steps_is_not_called_ended():
+    with interruptible() as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+    assert interruption.pressed
+    assert not interruption.ended
 
 
 def test_ctrl_c_twice_stops_at_once():

@@ -68,10 +68,24 @@ def keep_going(step: int, total: int, objective: float) -> bool:
 
 
 class Interruption:
-    """Whether Ctrl-C was pressed inside an `interruptible` block."""
+    """What Ctrl-C did inside an `interruptible` block.
+
+    Attributes
+    ----------
+    pressed : bool
+        It was pressed.
+    ended : bool
+        A loop was ended by it: the result is the best so far.
+    """
 
     def __init__(self) -> None:
         self.pressed = False
+        self.ended = False
+
+    def watch(self, step: Step) -> bool:
+        """The watcher that ends loops once Ctrl-C was pressed."""
+        self.ended = self.pressed
+        return self.pressed
 
 
 @contextmanager
@@ -89,7 +103,7 @@ def interruptible(on_press: Callable[[], None] | None = None) -> Iterator[Interr
     Yields
     ------
     Interruption
-        Its `pressed` is True once Ctrl-C was pressed.
+        Its `ended` is True if the result is one that Ctrl-C ended early.
 
     Notes
     -----
@@ -109,7 +123,7 @@ def interruptible(on_press: Callable[[], None] | None = None) -> Iterator[Interr
         return
     before = signal.signal(signal.SIGINT, handle)
     try:
-        with watching(lambda _: state.pressed):
+        with watching(state.watch):
             yield state
     finally:
         signal.signal(signal.SIGINT, before)

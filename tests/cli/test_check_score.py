@@ -91,7 +91,7 @@ def test_without_the_redundant_pairs_the_same_follows_and_no_other_can_go(seed):
     chosen = chosen[chosen[:, 0] != chosen[:, 1]]
     same = label[chosen[:, 0]] == label[chosen[:, 1]]
     c = Constraints(7, chosen[same], chosen[~same])
-    gone = redundant_pairs(c, c.closure(hard_only=False).component)
+    gone = redundant_pairs(c)
 
     def without(numbers):
         left = np.setdiff1d(np.arange(c.n_pairs), numbers)
@@ -102,6 +102,15 @@ def test_without_the_redundant_pairs_the_same_follows_and_no_other_can_go(seed):
     assert without(gone) == implied(c)
     for other in np.setdiff1d(np.arange(c.n_pairs), gone):
         assert without(np.append(gone, other)) != implied(c)
+
+
+def test_soft_pairs_make_no_hard_one_redundant():
+    weight = [1.0, np.inf, np.inf]
+    c = Constraints(3, must_link=[(0, 1), (0, 1), (1, 2)], must_weight=weight)
+    assert c.pairs[redundant_pairs(c)].tolist() == [[0, 1]]
+    assert redundant_pairs(c, hard_only=True).size == 0
+    silent = Constraints(3, must_link=[(0, 1), (0, 1)], must_weight=[0.0, 1.0])
+    assert redundant_pairs(silent).size == 0
 
 
 def test_score_is_the_librarys(folder, run):

@@ -147,7 +147,7 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] 
         table = reader.read_csv(
             arrow.BufferReader(raw),
             read_options=reader.ReadOptions(column_names=names, skip_rows=1),
-            parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in raw),
             convert_options=reader.ConvertOptions(
                 column_types=dict.fromkeys(names, arrow.large_string()), strings_can_be_null=False
             ),

@@ -82,7 +82,7 @@ def fit_model(
     """Fit with a progress bar; True if Ctrl-C ended it early with the best so far."""
     with watched(talk, type(estimator).__name__) as interruption:
         fit_estimator(estimator, inputs, clusters, takes_pairs=takes_pairs)
-    return interruption.pressed
+    return interruption.ended
 
 
 def fit_estimator(

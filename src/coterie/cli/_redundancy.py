@@ -12,15 +12,17 @@ from coterie.constraints import Constraints
 __all__ = ["redundant_pairs"]
 
 
-def redundant_pairs(constraints: Constraints, component: NDArray[np.int64]) -> NDArray[np.int64]:
+def redundant_pairs(constraints: Constraints, hard_only: bool = False) -> NDArray[np.int64]:
     """Numbers (r,) of pairs that can all be left out without changing what follows from the rest.
 
     Must-links beyond a spanning forest of their components, and cannot-links between two
-    components that an earlier one parts already. `component` (n,) is that of each row under the
-    must-links that count; cannot-links inside a component contradict and are never redundant.
+    components that an earlier one parts already; cannot-links inside a component contradict and
+    are never redundant. Only pairs that say something (or only hard ones) count.
     """
-    must = np.flatnonzero(constraints.kind > 0)
-    cannot = np.flatnonzero(constraints.kind < 0)
+    counts = constraints.is_hard if hard_only else constraints.weight > 0
+    component = constraints.closure(hard_only=hard_only).component
+    must = np.flatnonzero(counts & (constraints.kind > 0))
+    cannot = np.flatnonzero(counts & (constraints.kind < 0))
     ends = np.sort(component[constraints.pairs[cannot]], axis=1)
     between = ends[:, 0] != ends[:, 1]
     cannot, ends = cannot[between], ends[between]

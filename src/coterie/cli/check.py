@@ -89,7 +89,7 @@ def _look(known: Constraints, ids: Sequence[str], hard_only: bool) -> dict[str, 
 
     closure = known.closure(hard_only=hard_only)
     conflicts = known.conflicts(hard_only=hard_only)
-    redundant = redundant_pairs(known, closure.component)
+    redundant = redundant_pairs(known, hard_only)
     groups = closure.sizes[closure.sizes > 1]
     return {
         "n_rows": known.n_samples,
