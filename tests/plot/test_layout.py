@@ -49,8 +49,18 @@ def test_tiny_data_have_places(shape, make):
     assert np.isfinite(all_coordinates(X)).all()
 
 
-def test_equal_rows_lie_on_one_place():
-    assert np.allclose(all_coordinates(np.ones((9, 4))), 0)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("value", [0.0, 0.1])
+def test_equal_rows_lie_on_one_place(make, value):
+    assert np.allclose(all_coordinates(make(np.full((9, 4), value))), 0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_rows_on_a_line_lie_on_a_line(make):
+    X = np.outer(np.arange(9.0), [1.0, 2.0, 0.0, 3.0])
+    places = all_coordinates(make(X), projection="pca")
+    assert np.allclose(np.abs(np.diff(places[:, 0])), np.sqrt(14))
+    assert np.allclose(places[:, 1], 0, atol=1e-6)
 
 
 def test_given_coordinates_are_used_and_checked():

@@ -69,6 +69,7 @@ class Chromium:
         ]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def __enter__(self) -> Chromium:
         return self
@@ -102,9 +103,12 @@ class Chromium:
                 return answer["result"]
             self.events.append(answer)
 
-    def wait_for(self, event: str) -> None:
-        """Wait until an event came."""
-        while not any(message.get("method") == event for message in self.events):
+    def _wait_for(self, event: str, **details: Any) -> None:
+        """Wait until an event with these details came."""
+        while not any(
+            message.get("method") == event and details.items() <= message["params"].items()
+            for message in self.events
+        ):
             self.events.append(self._next_message())
 
     def _next_message(self) -> dict[str, Any]:
@@ -134,8 +138,8 @@ class Chromium:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        self.wait_for("Page.loadEventFired")
+        loader = self.call("Page.navigate", url=path.resolve().as_uri())["loaderId"]
+        self._wait_for("Page.lifecycleEvent", name="load", loaderId=loader)
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page."""

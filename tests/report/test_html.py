@@ -15,8 +15,7 @@ TEXT = st.text(st.characters(exclude_categories=[]), max_size=40)
 def test_text_comes_back_as_it_was(inside, attribute):
     page = Page(tag("p", inside, title=attribute))
     assert page.tags == ["p"]
-    shown = FORBIDDEN.sub("\ufffd", inside).replace("\r", "\r")
-    assert "".join(text for _, text in page.pieces) == shown
+    assert "".join(text for _, text in page.pieces) == FORBIDDEN.sub("\ufffd", inside)
     assert page.values("title") == [FORBIDDEN.sub("\ufffd", attribute)]
 
 

@@ -112,12 +112,12 @@ def _pca(X: Any) -> tuple[Projection, float]:
     """Principal components, and the share of the variance they hold."""
     if sp.issparse(X) and X.shape[0] < 4:  # the sparse solver needs more rows than directions
         X = X.toarray()
-    if X.shape[0] == 1:
-        return Projection("one row", ("", ""), lambda rows: np.zeros((len(rows), 2))), 1.0
+    sample = X[_sample(X.shape[0], PCA_ROWS)]
+    if not (sample.max(axis=0) != sample.min(axis=0)).sum():
+        return Projection("nothing: all are equal", ("", ""), lambda r: np.zeros((len(r), 2))), 1.0
     solver = "arpack" if sp.issparse(X) else "auto"
-    with np.errstate(invalid="ignore"):  # 0 / 0 where all rows are equal
-        pca = PCA(2, svd_solver=solver, random_state=0).fit(X[_sample(X.shape[0], PCA_ROWS)])
-    share = np.nan_to_num(pca.explained_variance_ratio_, nan=1.0)
+    pca = PCA(2, svd_solver=solver, random_state=0).fit(sample)
+    share = pca.explained_variance_ratio_
     axes = [f"component {a + 1} ({share[a]:.0%} of the variance)" for a in (0, 1)]
     plane = Projection(
         "principal components",
