@@ -23,7 +23,9 @@ from coterie.active import (
     answer_all,
     answer_all_async,
 )
+from coterie.active._refit import renumbered
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
+from coterie.metrics import adjusted_rand_score
 
 STRATEGIES = [ExploreConsolidate(3), RandomPairs(), InformationGain()]
 
@@ -269,3 +271,42 @@ def test_label_oracle_errs_as_often_as_asked_and_never_changes_its_mind():
     wrong = np.mean([w != t for w, t in zip(words, truth, strict=True) if w != "unknown"])
     assert abs(unknown - 0.1) < 0.04
     assert abs(wrong - 0.2) < 0.05
+
+
+@pytest.mark.parametrize("strategy", [Explore(), ExploreConsolidate(), InformationGain()])
+def test_an_estimator_gets_the_number_of_clusters_that_was_found(strategy):
+    X, y = blobs(4, 15)
+    chosen = PCKMeans(random_state=0)  # says 8, which nobody chose
+    session = ActiveSession(X, strategy=strategy, estimator=chosen, random_state=0)
+    before = None
+    for _ in range(30):
+        if session.done:
+            break
+        query = session.ask()
+        session.tell(query, "same" if y[query.rows[0]] == y[query.rows[1]] else "different")
+        labels = session.labels()
+        assert len(set(labels.tolist())) == session.n_found
+        if before is not None:  # numbers stay: a number means mostly the rows it meant before
+            for c in set(before.tolist()) & set(labels.tolist()):
+                kept = np.bincount(labels[before == c])
+                assert kept[c] == kept.max()
+        before = labels
+    assert session.n_found == 4
+    assert adjusted_rand_score(y, session.labels()) == 1.0
+    assert chosen.n_clusters == 8
+
+
+def test_the_estimator_keeps_its_number_where_the_strategy_was_told_or_does_not_look():
+    X, _ = blobs(4, 15)
+    for strategy in (RandomPairs(), ExploreConsolidate(4)):
+        session = ActiveSession(X, strategy=strategy, estimator=PCKMeans(3, random_state=0))
+        session.tell((0, 1), "different")
+        assert session.n_found is None
+        assert len(set(session.labels().tolist())) == 3
+
+
+def test_clusters_are_renumbered_like_the_earlier_ones():
+    like = np.array([0, 0, 0, 1, 1, 2, -1])
+    labels = np.array([2, 2, 0, 1, 1, 3, -1])
+    assert renumbered(labels, like).tolist() == [0, 0, 3, 1, 1, 2, -1]
+    assert renumbered(np.array([1, 1, 1, 0]), np.array([0, 1, 2, 2])).tolist()[3] == 2

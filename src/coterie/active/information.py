@@ -196,6 +196,10 @@ class InformationPlanner(Planner):
         """Everything is placed."""
         return "every row that questions may be about has its cluster or was set aside"
 
+    def n_found(self, knowledge: Knowledge) -> int:
+        """The groups."""
+        return int(self.belief(knowledge).alive.size)
+
     # -- the model's own clustering --------------------------------------------------------
     def labels(self, knowledge: Knowledge) -> NDArray[np.int64]:
         """The most probable group of every row; rows that were asked about, by their answers."""

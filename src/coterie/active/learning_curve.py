@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from coterie.active._refit import with_found_clusters
 from coterie.active.oracles import LabelOracle, answer_all
 from coterie.active.session import ActiveSession
 from coterie.active.strategy import Strategy
@@ -209,6 +210,7 @@ def _one_run(
             fresh = clone(estimator)
             if "random_state" in fresh.get_params(deep=False):
                 fresh.set_params(random_state=seed)
+            with_found_clusters(fresh, session.n_found)
             labels = fresh.fit(X, constraints=session.constraints).labels_
         result = evaluate(y, labels, rows=test)
         found[b] = [result[score] for score in scores]

@@ -171,3 +171,7 @@ class TwoPhase(Planner):
         """Must-links by exclusion: K − 1 of K neighbourhoods said no."""
         hoods = self.read(knowledge)
         return [(row, hoods.members[hood][0]) for row, hood in hoods.inferred.items()]
+
+    def n_found(self, knowledge: Knowledge) -> int | None:
+        """The neighbourhoods, unless K was told."""
+        return len(self.read(knowledge).members) if self.n_clusters is None else None

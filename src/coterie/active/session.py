@@ -8,10 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array
 
+from coterie.active._refit import Refit
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query, check_answer, check_certainty, check_pair
@@ -43,7 +43,8 @@ class ActiveSession:
         How questions are chosen; `InformationGain()` if not given.
     estimator : estimator, optional
         Clusters the rows by the answers in `labels`. None: the strategy's own model, where it has
-        one.
+        one. If the strategy is not told K but finds clusters, a parameter `n_clusters` of the
+        estimator is set to how many it has found (`n_found`).
     budget : int, optional
         Most questions to be answered; "later" is free.
     distortion : str or Distortion, optional
@@ -106,7 +107,7 @@ class ActiveSession:
         space = Space(rows, distortion_of(estimator, distortion), _mask(candidates, rows.shape[0]))
         self._planner = self.strategy.prepare(Context(space, self._seed, self.labels))
         self._rows = rows
-        self._estimator = None if estimator is None else _warm(estimator)
+        self._refit = None if estimator is None else Refit(estimator)
         self._fitted_at: int | None = None
         self._labelings: list[NDArray[Any]] = []
         self._version = 0
@@ -269,11 +270,17 @@ class ActiveSession:
         pairs += [(rows, 1, None) for rows in self._planner.inferred(self._knowledge)]
         return make_constraints(self._rows.shape[0], pairs)
 
+    @property
+    def n_found(self) -> int | None:
+        """Clusters found so far by a strategy that was not told how many; None for others."""
+        return self._planner.n_found(self._knowledge)
+
     def labels(self) -> NDArray[Any]:
         """Clusters of all rows by the answers so far, (n,).
 
         The estimator is refitted only if there are new answers, and starts from its last solution:
-        cluster numbers stay.
+        cluster numbers stay. When `n_found` changed it starts anew, and clusters get the numbers
+        of those that they share most rows with.
         """
         if self._fitted_at != self._version:
             self._labelings = [*self._labelings[-1:], self._label()]
@@ -281,8 +288,8 @@ class ActiveSession:
         return self._labelings[-1]
 
     def _label(self) -> NDArray[Any]:
-        if self._estimator is not None:
-            return np.array(self._estimator.fit(self._rows, constraints=self.constraints).labels_)
+        if self._refit is not None:
+            return self._refit.labels(self._rows, self.constraints, self.n_found)
         own = self._planner.labels(self._knowledge)
         if own is None:
             raise InvalidParameter(
@@ -343,11 +350,3 @@ def _mask(candidates: ArrayLike | None, n: int) -> NDArray[np.bool_]:
         raise InvalidParameter(f"candidates names row {rows.max()}, but rows are 0 to {n - 1}.")
     mask[rows] = True
     return mask
-
-
-def _warm(estimator: Any) -> Any:
-    """A copy that starts each fit from the last."""
-    mine = clone(estimator)
-    if "warm_start" in mine.get_params(deep=False):
-        mine.set_params(warm_start=True)
-    return mine

@@ -58,6 +58,10 @@ class Planner(ABC):
         """Pairs that belong together by what the strategy was told besides the answers."""
         return []
 
+    def n_found(self, knowledge: Knowledge) -> int | None:
+        """Clusters found so far, by a strategy that looks for them and was not told how many."""
+        return None
+
     def labels(self, knowledge: Knowledge) -> NDArray[np.int64] | None:
         """A clustering of all rows by the strategy's own model, if it has one."""
         return None
