@@ -134,13 +134,28 @@ def test_parquet_keeps_its_types_and_the_confidence(data, run):
     table = pa.table({"n": pa.array(range(20), pa.int32()), "x": np.r_[np.zeros(10), np.ones(10)]})
     parquet.write_table(table, "d.parquet")
     result = run(
-        "fit", "d.parquet", "--features", "x", "-k", 2, "--method", "ppc", "-o", "o.parquet"
+        "fit", "d.parquet", "--features", "x,n", "-k", 2, "--method", "ppc", "-o", "o.parquet"
     )
     assert result.exit_code == 0, result.output
     out = parquet.read_table("o.parquet")
     assert out.schema.field("n").type == pa.int32()
     assert out.column_names == ["n", "x", "cluster", "confidence"]
     assert min(out.column("confidence").to_pylist()) > 0.99
+
+
+def test_numbers_of_a_text_file_are_numbers_where_the_format_has_them(folder, run):
+    Path("d.csv").write_text("id,x,code\na,1.50,007\nb,,008\nc,9,009\nd,8,010\n")
+    given = ("fit", "d.csv", "--id", "id", "--features", "x", "--impute", "-k", 2)
+    given = (*given, "--method", "pckmeans", "--save", "m")
+    assert run(*given, "-o", "o.parquet").exit_code == 0
+    out = parquet.read_table("o.parquet")
+    assert out.column("x").to_pylist() == [1.5, None, 9.0, 8.0]
+    assert out.column("code").to_pylist() == ["007", "008", "009", "010"]
+    assert run("predict", "m", "d.csv", "-o", "o.jsonl").exit_code == 0
+    first = json.loads(Path("o.jsonl").read_text().splitlines()[0])
+    assert (first["x"], first["code"]) == (1.5, "007")
+    assert run("predict", "m", "d.csv", "-o", "o.csv").exit_code == 0
+    assert Path("o.csv").read_text().splitlines()[1].startswith("a,1.50,007,")
 
 
 def test_arrays_and_text_are_clustered_too(folder, run, rows):

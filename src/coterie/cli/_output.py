@@ -19,7 +19,15 @@ from coterie.cli._files import NotWritten, new_file
 from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["STDOUT", "check_format", "check_free", "neutral", "with_results", "write_table"]
+__all__ = [
+    "STDOUT",
+    "check_format",
+    "check_free",
+    "keeps_types",
+    "neutral",
+    "with_results",
+    "write_table",
+]
 
 STDOUT = Path("-")
 RESULTS = ("cluster", "confidence")  # the columns that fit and predict add
@@ -29,14 +37,25 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
-def with_results(table: Table, results: dict[str, Any]) -> Table:
-    """The columns of a table and of the results; array files give row numbers for their columns."""
+def with_results(table: Table, results: dict[str, Any], numbers: Iterable[str] = ()) -> Table:
+    """The columns of a table and of the results; array files give row numbers for their columns.
+
+    Columns named in `numbers` are given as such even where the table holds text.
+    """
     columns = dict(table.columns) if table.matrix is None else {}
+    for name in numbers:
+        if columns[name].kind == "text":
+            columns[name] = Column(name, columns[name].numbers.values)
     if not columns:
         columns["row"] = Column("row", np.arange(table.n_rows))
         columns |= table.columns
     columns |= {name: Column(name, values) for name, values in results.items()}
     return Table(table.source, table.n_rows, columns)
+
+
+def keeps_types(path: Path) -> bool:
+    """Whether the format tells numbers from text; in the others a number stays as it is written."""
+    return path.suffix.lower() in (".parquet", ".feather", ".arrow", ".jsonl")
 
 
 def check_free(table: Table) -> None:
@@ -141,7 +160,7 @@ def _write_npy(table: Table, path: Path, raw: bool) -> None:
 def _arrow_table(table: Table) -> Any:
     arrow = pyarrow("writing Parquet files")
     arrays = {
-        name: column.values if column.is_arrow else arrow.array(column.values)
+        name: column.values if column.is_arrow else arrow.array(column.values, from_pandas=True)
         for name, column in table.columns.items()
     }
     return arrow.table(arrays)

@@ -15,6 +15,7 @@ import numpy as np
 from coterie.cli._parts import (
     PARTS,
     MatrixPart,
+    NumberPart,
     Part,
     TextPart,
     learn_part,
@@ -127,6 +128,11 @@ class Recipe:
     def columns(self) -> list[str]:
         """Names of the columns that are used."""
         return [part.column for part in self.parts if not isinstance(part, MatrixPart)]
+
+    @property
+    def number_columns(self) -> list[str]:
+        """Names of the columns that are used as numbers."""
+        return [part.column for part in self.parts if isinstance(part, NumberPart)]
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; `from_json` is the inverse."""

@@ -63,7 +63,7 @@ def fit(
     from coterie.cli._bundle import Bundle, how_made, save_bundle
     from coterie.cli._inputs import fit_model, read_inputs, with_confidence
     from coterie.cli._methods import METHODS, build
-    from coterie.cli._output import STDOUT, check_free, with_results, write_table
+    from coterie.cli._output import STDOUT, check_free, keeps_types, with_results, write_table
     from coterie.cli._recipe import Choices
     from coterie.exceptions import InvalidParameter
 
@@ -95,7 +95,8 @@ def fit(
     bundle = Bundle(estimator, inputs.recipe, made)
     if output is not None:
         results = with_confidence(estimator, inputs.X, estimator.labels_, new=False)
-        write_table(with_results(inputs.table, results), output, raw=raw)
+        numbers = inputs.recipe.number_columns if keeps_types(output) else ()
+        write_table(with_results(inputs.table, results, numbers), output, raw=raw)
     if save is not None:
         save_bundle(bundle, save)
     values = _summary(bundle, inputs, output, save)

@@ -28,7 +28,7 @@ def predict(
 
     from coterie.cli._bundle import load_bundle
     from coterie.cli._inputs import with_confidence
-    from coterie.cli._output import STDOUT, check_free, with_results, write_table
+    from coterie.cli._output import STDOUT, check_free, keeps_types, with_results, write_table
     from coterie.cli._reading import read_table
     from coterie.cli.fit import check_outputs
 
@@ -45,7 +45,8 @@ def predict(
     results = with_confidence(bundle.model, X, labels, new=True)
     target = STDOUT if output is None and not talk.as_json else output
     if target is not None:
-        write_table(with_results(table, results), target, raw=raw)
+        numbers = bundle.recipe.number_columns if keeps_types(target) else ()
+        write_table(with_results(table, results, numbers), target, raw=raw)
     found, sizes = np.unique(labels, return_counts=True)
     values = {
         "n_rows": table.n_rows,
