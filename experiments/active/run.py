@@ -58,15 +58,8 @@ TRUSTING = {"InformationGain(0)": own(0.0)}
 PAPERS = {"ExploreConsolidate": pck(ExploreConsolidate)}
 
 PARTS = {
-    "own": lambda: run(OWN_SETS, DEFAULT | TRUSTING | PAPERS, MARKS, folds=None, repeats=3),
-    "noise": lambda: run(
-        OWN_SETS,
-        DEFAULT | {"InformationGain(0.1)": own(0.1)} | PAPERS,
-        MARKS,
-        folds=None,
-        repeats=5,
-        error_rate=0.1,
-    ),
+    "own": lambda: run(OWN_SETS, DEFAULT | PAPERS, MARKS, folds=None, repeats=3),
+    "noise": lambda: run(OWN_SETS, DEFAULT | PAPERS, MARKS, folds=None, repeats=3, error_rate=0.1),
     # One run: with no more than 2,000 rows and true answers nothing is drawn at random.
     "cobras": lambda: run(COBRAS_SETS, DEFAULT | TRUSTING, MARKS, folds=None, repeats=1),
 }

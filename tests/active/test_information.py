@@ -199,6 +199,22 @@ def test_wrong_answers_are_outvoted_where_they_are_expected():
         assert scores[rate] > 0.85
 
 
+def test_groups_parted_by_a_wrong_answer_are_asked_about_and_joined():
+    """One wrong "different" founds a group too many; nothing is left but to compare the groups."""
+    X, y = blobs(2, 12)
+    session = ActiveSession(X, strategy=InformationGain(0.1), random_state=0)
+    first = None  # the first two rows of one cluster that are compared
+    while (query := session.ask()) is not None:
+        i, j = query.rows
+        same = bool(y[i] == y[j])
+        if same and first is None:
+            first, same = query, False
+        session.tell(query, "same" if same else "different", despite_clash=True)
+    assert any(answer.phase == "link" for answer in session.history)
+    assert session.n_found == 2
+    assert adjusted_rand_score(y, session.labels()) == 1.0
+
+
 def test_rows_beyond_the_anchors_get_the_clusters_of_their_surroundings(monkeypatch):
     monkeypatch.setattr(features_module, "_ANCHORS", 60)
     X, y = blobs(3, 100, spread=1.5)

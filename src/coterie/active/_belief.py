@@ -9,7 +9,7 @@ from coterie.active._field import Field
 from coterie.active._tally import Tally, log_odds
 from coterie.active.query import Answer
 
-__all__ = ["Belief", "link_log_odds"]
+__all__ = ["MERGE_AT", "Belief", "link_log_odds"]
 
 Float = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ _SHARPNESS = 8.0  # log-odds for each unit of the field
 _NEW = 0.1  # the field below which a cluster not seen yet is likelier
 _SURPRISE = 0.1  # share of the prior spread evenly: no group is ever ruled out by geometry
 _SETTLED = 0.7  # a row that is in its group with less than this is worth asking about again
-_ONE = 0.85  # groups are joined when they are one with this probability
+MERGE_AT = 0.85  # groups are joined when they are one with this probability
 _ASKS = 3  # a group is asked about a row at most so often (with different members)
 #: Beta prior of an unknown error rate: 2 %, worth 50 checks, so that it yields to a few
 #: contradictions and costs little where there are none.
@@ -145,7 +145,7 @@ class Belief:
             odds = np.where(self._net_between() > 0, self.links(), -np.inf)
             np.fill_diagonal(odds, -np.inf)
             a, b = sorted(np.unravel_index(odds.argmax(), odds.shape))
-            if odds[a, b] < np.log(_ONE / (1 - _ONE)):
+            if odds[a, b] < np.log(MERGE_AT / (1 - MERGE_AT)):
                 return
             self._merge(int(a), int(b))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._belief import Belief
+from coterie.active._belief import MERGE_AT, Belief
 from coterie.active._features import Features
 from coterie.active._field import Field
 from coterie.active.knowledge import Knowledge
@@ -139,7 +139,11 @@ class InformationPlanner(Planner):
         covariance = belief.field.covariance
         link = self._link_question(belief, chance)
         found: list[Query] = []
-        while len(found) < count and free.any():
+        while len(found) < count:
+            if not free.any():  # no row is left; groups that are likely enough one still are
+                if link is not None and link[2] > 1 - MERGE_AT:
+                    found.append(link[1])
+                return found
             worth = belief.field.influence(covariance, placed) * bits_per_question
             at = int(np.where(free, worth, -1.0).argmax())
             if link is not None and link[0] >= worth[at]:
@@ -168,8 +172,8 @@ class InformationPlanner(Planner):
 
     def _link_question(
         self, belief: Belief, chance: NDArray[np.float64]
-    ) -> tuple[float, Query] | None:
-        """The two groups that are most worth comparing, with the worth, if any can be.
+    ) -> tuple[float, Query, float] | None:
+        """The two groups most worth comparing, if any can be: worth, question, P(one).
 
         Worth is the share of all rows that the answer speaks for (those of the smaller group)
         times the bits it tells.
@@ -189,7 +193,8 @@ class InformationPlanner(Planner):
                     f"Clusters {b[at] + 1} and {a[at] + 1} are one with probability "
                     f"{one[a[at], b[at]]:.0%}, if some answers were wrong."
                 )
-                return float(worth[at]), Query(pair, "link", why, float(gain[a[at], b[at]]))
+                query = Query(pair, "link", why, float(gain[a[at], b[at]]))
+                return float(worth[at]), query, float(one[a[at], b[at]])
         return None
 
     def why_finished(self, knowledge: Knowledge) -> str:
