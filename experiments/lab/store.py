@@ -73,7 +73,10 @@ class Store:
         finished = {line["cell"] for line in _read(self.log, LOG)}
         rows = [row for row in _read(self.table, self.study.columns) if self._key(row) in finished]
         frame = pd.DataFrame(rows, columns=self.study.columns)
-        return frame.apply(_numbers)
+        for column in self.study.columns:
+            score = column in self.study.config["scores"]
+            frame[column] = pd.to_numeric(frame[column]) if score else _numbers(frame[column])
+        return frame
 
     def provenance(self) -> list[Row]:
         """The log's lines."""

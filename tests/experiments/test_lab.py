@@ -205,6 +205,17 @@ def test_the_log_says_seed_version_commit_date_and_machine(folder):
     assert all(line[field] for field in ("version", "commit", "date", "machine", "seconds"))
 
 
+def test_a_score_that_no_cell_has_yet_is_an_empty_number(folder):
+    (folder / "config.toml").write_text(CONFIG.replace('scores = ["nmi"]', 'scores = ["nmi", "f"]'))
+    study = load_study(folder)
+    run_study(study, "quick", jobs=1)
+    frame = Store(study, "quick").frame()
+    assert frame["f"].isna().all()
+    assert not len(per_draw(frame, "f"))
+    claim = {"id": "c", "source": "s", "says": "s", "metric": "f", "kind": "reaches", "value": 1.0}
+    assert judge(claim, frame).word == UNTESTABLE
+
+
 def test_an_id_used_twice_is_refused(folder):
     (folder / "claims.toml").write_text(CLAIMS.replace('"unseen"', '"better"'))
     with pytest.raises(BadStudy, match="better"):
