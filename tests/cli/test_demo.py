@@ -45,9 +45,9 @@ def test_it_shows_the_commands_it_ran_and_all_it_names_work(folder, run):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert "4 of the pairs are wrong, as some answers always are." in lines
-    ran = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-    after = lines[lines.index("Try next:") + 1 :]
-    named = [line.strip() for line in after]
+    told = [line.strip() for line in lines if line.startswith("  coterie ")]
+    ran, named = told[:2], told[2:]
+    assert named == [line.strip() for line in lines[lines.index("Try next:") + 1 :]]
     assert [shlex.split(line)[1] for line in ran] == ["fit", "fit"]
     assert [shlex.split(line)[1] for line in named] == ["check", "suspects", "compare", "report"]
     before = listing("my demo")

@@ -135,7 +135,10 @@ method_options = together(
         help="A parameter of the method; may be given several times.",
     ),
     click.option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), help="For the same result each time."
+        "--seed",
+        metavar="N",
+        type=click.IntRange(0, 2**32 - 1),
+        help="For the same result each time.",
     ),
 )
 force_option = click.option("--force", is_flag=True, help="Overwrite outputs that exist.")

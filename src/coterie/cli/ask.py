@@ -26,6 +26,7 @@ from coterie.cli._output import write_table
 from coterie.cli._pairs import name_pairs
 from coterie.cli._records import Records, read_records, to_numbers
 from coterie.cli._table import Table
+from coterie.cli._words import counted
 from coterie.exceptions import AnswerNotSaved, ContradictoryAnswer, CoterieError
 
 __all__ = ["ask"]
@@ -51,16 +52,19 @@ _NARROWEST = 40
     type=click.IntRange(min=1),
     help="Number of clusters, if known.",
 )
-@click.option("--budget", type=click.IntRange(min=0), help="Most questions to answer.")
+@click.option("--budget", metavar="N", type=click.IntRange(min=0), help="Most questions to answer.")
 @click.option(
     "--error-rate",
+    metavar="RATE",
     type=click.FloatRange(0, 0.5, max_open=True),
     default=0.0,
     show_default=True,
     help="How often answers may be wrong (used when -k is not given).",
 )
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
-@click.option("--seed", type=click.IntRange(min=0), help="For the same questions each time.")
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(min=0), help="For the same questions each time."
+)
 def ask(
     talk: Talk,
     *,
@@ -293,5 +297,5 @@ def _write_results(
     write_table(Table.of("pairs", columns), pair_path, raw=True)  # ids must stay as they are
     found = len(set(labels.tolist()))
     click.echo(f"Answers     {store.path}")
-    click.echo(f"Labels      {label_path} ({found} clusters)")
-    click.echo(f"Constraints {pair_path} ({constraints.n_pairs} pairs)")
+    click.echo(f"Labels      {label_path} ({counted(found, 'cluster')})")
+    click.echo(f"Constraints {pair_path} ({counted(constraints.n_pairs, 'pair')})")

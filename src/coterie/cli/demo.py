@@ -75,11 +75,11 @@ def _play(talk: Talk, files: Files) -> Exit | None:
         f"178 wines of three cultivars, 13 measurements each: {files.data}\n"
         f"{known.n_pairs} pairs of them that are of one cultivar, or not: {files.pairs}\n"
         f"{n_wrong} of the pairs are wrong, as some answers always are.\n\n"
-        "First without the pairs:\n"
+        "First without the pairs:"
     )
     fit = ["fit", files.data, *_HOW]
     _run(talk, say, [*fit, "-o", files.without])
-    say("\nThen with them:\n")
+    say("\nThen with them:")
     with_pairs = ["--constraints", files.pairs, "-o", files.with_pairs, "--save", files.model]
     _run(talk, say, [*fit, *with_pairs])
     values = _changes(files, known)
@@ -119,7 +119,7 @@ def _run(talk: Talk, say: Callable[[str], None], words: list[str]) -> None:
     """Show a command and run it, as the user would."""
     from coterie.cli.main import main
 
-    say(f"$ {shlex.join(['coterie', *words])}")
+    say(f"  {shlex.join(['coterie', *words])}")
     quiet = ["--quiet"] if talk.as_json or talk.quiet else []
     if main.main([*words, *quiet], prog_name="coterie", standalone_mode=False):
         raise RuntimeError(f"{shlex.join(words)} failed")
