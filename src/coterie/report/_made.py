@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
+from coterie.report._blocks import Section, section, table
 from coterie.report._records import shorten
-from coterie.report._sections import Section, section, table
 
 __all__ = ["how_it_was_made"]
 

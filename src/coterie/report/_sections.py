@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from coterie.report._blocks import Section, bar_cell, section, table
 from coterie.report._facts import MOST_DETAILED, Cluster, Facts
 from coterie.report._html import Html, joined, tag
 from coterie.report._pictures import COLORS, curve, flat_map, swatch
@@ -14,98 +14,20 @@ from coterie.report._records import number, on_scale
 from coterie.report._words import count, percent, standing_out, summary
 
 __all__ = [
-    "Section",
     "clusters",
     "metric",
     "objective",
     "overview",
     "pairs",
     "picture",
-    "section",
     "truth",
 ]
 
 _GLANCE = 40  # characters that can be compared at a glance
-_LONG = 24  # characters that may need more than one line
 _NUMERIC = str.maketrans("", "", "+-−.,e ")
 MOST_WEIGHTS = 30  # columns of a learned metric that are shown
 
 
-class Section(NamedTuple):
-    """A part of the page."""
-
-    title: str
-    id: str
-    html: Html
-
-
-def section(title: str, *content: Any, id_: str) -> Section:
-    """A part with its heading."""
-    heading = tag("h2", title, id=f"{id_}-title")
-    return Section(
-        title, id_, tag("section", heading, *content, aria_labelledby=f"{id_}-title", id=id_)
-    )
-
-
-def table(
-    caption: str,
-    head: Sequence[Any],
-    rows: Sequence[Sequence[Any]],
-    class_: str,
-    *,
-    heads: bool = True,
-) -> Html:
-    """A table that scrolls by itself when it is wider than the screen.
-
-    With `heads` the first cell of each row is a heading.
-    """
-    body = [
-        tag(
-            "tr",
-            *(
-                cell if isinstance(cell, _Cell) else _cell(cell, heads and column == 0)
-                for column, cell in enumerate(row)
-            ),
-        )
-        for row in rows
-    ]
-    return tag(
-        "div",
-        tag(
-            "table",
-            tag("caption", caption),
-            tag("thead", tag("tr", *(tag("th", name, scope="col", dir="auto") for name in head))),
-            tag("tbody", *body),
-            class_=class_,
-        ),
-        class_="scroll",
-        role="region",
-        tabindex="0",
-        aria_label=caption,
-    )
-
-
-def _cell(content: Any, heading: bool) -> Html:
-    """Short values are not broken into lines, long ones get room."""
-    long = "long" if not isinstance(content, Html) and len(str(content)) > _LONG else None
-    if heading:
-        return tag("th", content, scope="row", dir="auto", class_=long)
-    return tag("td", content, dir="auto", class_=long)
-
-
-class _Cell(Html):
-    """A td that is already one."""
-
-    __slots__ = ()
-
-
-def _bar_cell(value: str, share: float, class_: str = "") -> _Cell:
-    """A number over a bar of `share` of the cell; from the middle where the class says so."""
-    bar = tag("span", class_=f"bar {class_}".strip(), style=f"--w:{100 * share:.1f}%")
-    return _Cell(tag("td", tag("span", value, class_="value"), bar, class_="bars"))
-
-
-# -- sections ----------------------------------------------------------------------------------
 def overview(facts: Facts) -> Section:
     """Sentences and the four numbers everyone asks for first."""
     m, broken = facts.constraints.n_pairs, int(facts.broken.sum())
@@ -187,7 +109,7 @@ def clusters(facts: Facts) -> Section:
     rows = [
         [
             joined([swatch(c.index), c.name]),
-            _bar_cell(f"{c.size:,} ({percent(c.share)})", c.size / largest, f"c{c.index % COLORS}"),
+            bar_cell(f"{c.size:,} ({percent(c.share)})", c.size / largest, f"c{c.index % COLORS}"),
         ]
         for c in facts.clusters
     ]
@@ -237,7 +159,7 @@ def _differences(cluster: Cluster) -> Html:
             feature.name,
             on_scale(feature.here, feature.spread),
             on_scale(feature.overall, feature.spread),
-            _bar_cell(
+            bar_cell(
                 f"{'+' if feature.difference > 0 else '−'}{abs(feature.difference):.2f}",
                 abs(feature.difference) / widest / 2,
                 "up" if feature.difference > 0 else "down",
@@ -273,7 +195,7 @@ def metric(facts: Facts) -> Section | None:
         [
             facts.names[j],
             *(
-                _bar_cell(number(weights[r, j]), max(weights[r, j], 0.0) / widest[r])
+                bar_cell(number(weights[r, j]), max(weights[r, j], 0.0) / widest[r])
                 for r in range(len(weights))
             ),
         ]
@@ -296,7 +218,7 @@ def truth(facts: Facts) -> Section | None:
     confusion = facts.truth.confusion
     totals = confusion.counts.sum(axis=1)
     rows = [
-        [name, *(_bar_cell(f"{n:,}", n / total) for n in line)]
+        [name, *(bar_cell(f"{n:,}", n / total) for n in line)]
         for name, line, total in zip(
             confusion.classes.tolist(), confusion.counts.tolist(), totals.tolist(), strict=True
         )

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from coterie.exceptions import InvalidParameter
 from coterie.report import _sections
+from coterie.report._blocks import Section
 from coterie.report._facts import gather
 from coterie.report._html import raw, safe, tag
 from coterie.report._made import how_it_was_made
@@ -133,7 +134,7 @@ def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: An
     return target
 
 
-def _page(title: str, day: str, parts: list[_sections.Section]) -> str:
+def _page(title: str, day: str, parts: list[Section]) -> str:
     style = files("coterie.report").joinpath("style.css").read_text(encoding="utf-8")
     head = tag(
         "head",
