@@ -28,9 +28,8 @@ class GraphPropagation(PropagatingClusterer):
     metric : str, default "euclidean"
         Of the neighbours; "cosine" for text and embeddings.
     reduce_dim : transformer, default None
-        Look for neighbours in the space of its `fit` and `transform`: `TruncatedSVD(10)` for bags
-        of words, where few documents share words and those that do need not share a topic.
-        Clustering itself is in the space of X.
+        Look for neighbours in the space of its `fit` and `transform`, as `TruncatedSVD(10)` for
+        bags of words. Clustering itself is in the space of X.
     alpha : float in (0, 1), default 0.8
         How far walks go.
     threshold : float in (0, 1], default 0.1
