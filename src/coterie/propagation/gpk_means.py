@@ -53,8 +53,8 @@ class GPKMeans(PropagatingClusterer):
     start : {"model", "centers"}, default "model"
         What a round takes over from the last: all of it (centres, metrics and labels), so that on
         the same pairs it cannot end with a higher objective; or as in the thesis its centres
-        alone, from which metrics are learned afresh, which lands in another optimum about every
-        second time, be it better or worse. Mixtures and clusterers that infer K have "model" only.
+        alone, from which metrics are learned afresh, which often ends in another optimum, be it
+        better or worse. Mixtures and clusterers that infer K have "model" only.
     reduce_dim : transformer, default None
         Propagate in the space of its `fit_transform`, by Euclidean distance there: PCA, RCA
         (which is given the constraints) or TruncatedSVD for sparse rows. In many dimensions a
