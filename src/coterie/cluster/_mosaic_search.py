@@ -94,14 +94,16 @@ class Search:
         if k is None:
             k = max(j.n_clusters(self.rng, len(coordinates)) for j in pilots[0].joins)
         states = self._pilot_states(pilots, k)
-        best = max(range(len(pilots)), key=lambda p: pilots[p].stage.merit(states[p][0]))
-        stage, ranked, finalists = pilots[best].stage, *states[best]
+        best = max(range(len(pilots)), key=lambda p: pilots[p].merit(states[p][0]))
+        pilot, (state, kinds) = pilots[best], states[best]
         if wanted.n_prototypes > few:
-            final = Pilot(self, spaces[best][1], wanted.n_prototypes)
-            stage = final.stage
-            # Afresh: the pilot may have joined what more prototypes can tell apart.
-            ranked, _ = self._race(final, finalists, k)
-        state = stage.settle_rate(stage.run(ranked, wanted.max_iter, wanted.tol))
+            pilot = Pilot(self, spaces[best][1], wanted.n_prototypes)
+            # Afresh, too: the pilot may have joined what more prototypes can tell apart.
+            starts = [self._race(pilot, kinds, k)[0], pilot.stage.take_over(state)]
+        else:
+            starts = [state]
+        stage = pilot.stage
+        state = max(self._settled(stage, starts), key=stage.merit)
         if wanted.may_be_blobs:
             found = self._blobs(pilots[0].stage, coordinates, stage, state)
             if found is not None:
@@ -124,6 +126,15 @@ class Search:
         ]
         states = side_by_side(tasks)
         return [(state, kinds) for state, (_, kinds) in zip(states, raced, strict=True)]
+
+    def _settled(self, stage: SoftStage, starts: list[State]) -> list[State]:
+        """Where the soft stage ends from each start, noise rates settled."""
+        rounds, tol = self.settings.max_iter, self.settings.tol
+
+        def run(start: State) -> State:
+            return stage.settle_rate(stage.run(start, rounds, tol))
+
+        return side_by_side([partial(run, start) for start in starts])
 
     def _race(self, pilot: Pilot, kinds: list[Kind], k: int) -> tuple[State, list[Kind]]:
         """A few rounds from every kind of start: the best state, and the best kinds."""
@@ -149,9 +160,12 @@ class Search:
         field, values = blob_field(coordinates, centres)
         rival = blob_state(pilot, field, values)
         error = self.evidence.lead_error(state.alone, rival.alone, stage.first_chances)
-        if state.score - rival.score > error:
+        enough = stage.merit(state) - error
+        if rival.score < enough:  # and merit is never more than score
             return None
-        rival = pilot.settle_rate(pilot.listen(rival))
+        rival = pilot.hear_out(rival)
+        if pilot.merit(rival) < enough:
+            return None
         sharpness = rival.sharpness
         placer = Placer(self.evidence, self.weights, rival.rate, k, self.rng)
         labels, _, cost = placer.place(values, sharpness, rival.nodes.argmax(axis=1))
@@ -188,6 +202,10 @@ class Pilot:
         ridge = Ridge(field, teaching * search.weights, settings.smoothness, rng)
         self.stage = SoftStage(ridge, evidence, search.weights, settings.inference, settings.rate)
         self.joins = side_by_side([partial(Joins, ridge, evidence, p) for p in _JOIN_PENALTIES])
+
+    def merit(self, state: State) -> float:
+        """See `SoftStage.merit`."""
+        return self.stage.merit(self.stage.settle_rate(state))
 
     def try_start(self, kind: Kind, n_clusters: int, rounds: int, tol: float) -> State:
         """A few rounds from clusters of prototypes by the pairs, at one reach, or by position."""

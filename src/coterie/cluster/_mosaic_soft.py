@@ -127,6 +127,10 @@ class SoftStage:
             rate=self.first_rate,
         )
 
+    def take_over(self, state: State) -> State:
+        """A start from the state of another stage with the same evidence."""
+        return replace(state, rounds=0, change=np.inf, score=-np.inf)
+
     def run(self, state: State, rounds: int, tol: float) -> State:
         """Advance until `state.rounds` is `rounds` or beliefs change by less than `tol` a row.
 
@@ -148,13 +152,13 @@ class SoftStage:
     def merit(self, state: State) -> float:
         """Score less the cost of the pairs that even the beliefs, which have heard them, break.
 
-        A space may predict pairs well on average and yet hold clusters that no belief can part.
+        Their share is the noise rate of the state, which is to be settled first. A space
+        may predict pairs well on average and yet hold clusters that no belief can part.
         """
         if self.fixed_rate is not None:
             return state.score
-        rate = self.settle_rate(state).rate
         odds = _log_odds(self.first_rate)
-        return float(state.score - odds * rate * self.evidence.plain_weight)
+        return float(state.score - odds * state.rate * self.evidence.plain_weight)
 
     def settle_rate(self, state: State) -> State:
         """The state with its noise rate estimated, whichever round it comes from."""
@@ -192,6 +196,12 @@ class SoftStage:
         if self.fixed_rate is None and state.rounds >= _TRUST_ROUNDS:
             rate = self.evidence.noise_rate(rate, state.messages, state.nodes)
         return replace(state, rows=rows, rate=rate, rounds=state.rounds + 1)
+
+    def hear_out(self, state: State) -> State:
+        """The state after it has heard its pairs, and their pairs, and how far to trust them."""
+        for _ in range(2 * _TRUST_ROUNDS):
+            state = self.listen(state)
+        return self.settle_rate(state)
 
     def _background(self, rows: Array) -> float:
         """log-likelihood of the cannot-links nobody gave, where there are only must-links.
