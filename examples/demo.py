@@ -19,13 +19,13 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
-from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from coterie import Constraints, HMRFKMeans, MPCKMeans, PCKMeans
 from coterie.constraints import sample_pairs
 from coterie.metrics import constraint_satisfaction, match_labels
+from coterie.plot import plot_clusters
 
 OUTPUT = Path("demo-output")
 
@@ -58,22 +58,19 @@ def compare(X: np.ndarray, y: np.ndarray, known: Constraints) -> dict[str, np.nd
 
 def draw(X: np.ndarray, labels: dict[str, np.ndarray], known: Constraints, path: Path) -> None:
     """Two maps side by side: clusters in colour, broken pairs in red."""
-    flat = PCA(2).fit_transform(X)
     chosen = [name for name in labels if name in ("K-Means (no pairs)", "PCKMeans")]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharex=True, sharey=True)
     for ax, name in zip(axes, chosen, strict=True):
         mine = in_colours_of(labels[chosen[-1]], labels[name])
-        same = mine[known.pairs[:, 0]] == mine[known.pairs[:, 1]]
-        broken = same != (known.kind > 0)
-        for pair, kind, bad in zip(known.pairs, known.kind, broken, strict=True):
-            style = "-" if kind > 0 else ":"
-            colour, width = ("crimson", 1.5) if bad else ("0.8", 0.5)
-            ax.plot(*flat[pair].T, style, color=colour, lw=width, zorder=2 if bad else 1)
-        ax.scatter(*flat.T, c=mine, cmap="viridis", s=26, edgecolor="white", lw=0.5, zorder=3)
-        ax.set_title(f"{name}: {broken.sum()} of {known.n_pairs} pairs broken")
-        ax.set(xticks=[], yticks=[])
-    figure.suptitle("must-links solid, cannot-links dotted, broken pairs red", fontsize=10)
-    figure.tight_layout()
+        plot_clusters(mine, X, constraints=known, ax=ax, projection="pca")
+        broken = constraint_satisfaction(mine, known).n_broken
+        ax.set(title=f"{name}: {broken} of {known.n_pairs} pairs broken", xticks=[], yticks=[])
+        ax.set(xlabel="", ylabel="")
+        ax.get_legend().remove()
+    handles, words = axes[0].get_legend_handles_labels()
+    lines = slice(len(set(labels[chosen[0]].tolist())), None)  # the sizes of clusters differ
+    figure.legend(handles[lines], words[lines], loc="lower center", ncols=4, frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
     figure.savefig(path, dpi=130)
     plt.close(figure)
 

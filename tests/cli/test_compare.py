@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from terminal_cli import Terminal
 
 from coterie import Constraints, MPCKMeans, PCKMeans
 from coterie.cli._command import Exit
@@ -188,3 +189,20 @@ def test_rows_without_a_class_are_not_scored(blurred, run):
     result = run(*COMPARE, "--methods", "pckmeans", "--runs", 1)
     assert result.exit_code == 0, result.output
     assert "rows without a class in 'class' are not scored" in result.stderr
+
+
+def test_a_terminal_shows_which_fit_is_running(folder):
+    np.save("x.npy", np.random.default_rng(0).normal(size=(3000, 4)))
+    Path("pairs.csv").write_text("a,b,kind\n0,1,must\n")
+    arguments = ("x.npy", "pairs.csv", "-k", 5, "--methods", "ppc,pckmeans", "--runs", 100_000)
+    terminal = Terminal("compare", *arguments, kind="xterm")
+    try:
+        terminal.read_until("ppc, run ")
+        terminal.read_until("of 100000")
+        terminal.press("\x03")
+        terminal.read_until("Ending after this step")
+        terminal.read_until("stopped by Ctrl-C before its first run was done")
+        terminal.read_until("Stopped early")
+        assert terminal.close() == Exit.STOPPED_EARLY
+    finally:
+        terminal.process.kill()

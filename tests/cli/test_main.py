@@ -61,4 +61,5 @@ def test_the_list_says_of_each_command_what_it_says_of_itself(name):
 def test_an_unknown_command_is_refused():
     result = CliRunner().invoke(main, ["clutser"])
     assert result.exit_code == 2
-    assert "No such command" in result.output
+    assert "No such command 'clutser'." in result.output
+    assert "Did you mean 'compare'?" in CliRunner().invoke(main, ["comapre", "x"]).output

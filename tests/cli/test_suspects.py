@@ -65,10 +65,10 @@ def test_of_methods_that_do_not_weigh_pairs_the_broken_ones_are_shown(planted, r
     assert told["measure"] == "cost"
     assert [(pair["a"], pair["b"]) for pair in told["pairs"]] == [("a0", "b1")]
     words = run(*arguments, "--set", "w=0.001").stdout
-    assert "Of 21 pairs pckmeans broke these 1, the dearest first" in words
+    assert words.startswith("Of 21 pairs pckmeans broke 1\n")
     assert "costs 0.001;" in words
     Path("pairs.csv").write_text("a,b,kind\na0,a3,must\n")
-    assert "pckmeans broke none of the 1 pairs" in run(*arguments).stdout
+    assert "Of 1 pairs pckmeans broke none" in run(*arguments).stdout
 
 
 def test_a_saved_model_says_the_same_as_one_fitted_now(planted, run):

@@ -59,6 +59,16 @@ class _LazyGroup(click.Group):
         command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the nearest name for one that is not known."""
+        if args[0].isalpha() and args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from coterie.cli._words import nearest
+
+            ctx.fail(f"No such command {args[0]!r}.{nearest(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(map(len, COMMANDS))
         for title, names in SECTIONS.items():

@@ -284,19 +284,16 @@ def _in_words(values: dict[str, Any]) -> str:
 
 
 def _headline(values: dict[str, Any]) -> str:
-    method, n_pairs, shown = values["method"], values["n_pairs"], values["n_shown"]
+    method, shown, of_all = values["method"], values["n_shown"], f"Of {values['n_pairs']} pairs"
     if values["measure"] == "cost":
         if not shown:
-            return f"{method} broke none of the {n_pairs} pairs"
-        return f"Of {n_pairs} pairs {method} broke these {shown}, the dearest first"
+            return f"{of_all} {method} broke none"
+        return f"{of_all} {method} broke {shown}" + ", the dearest first" * (shown > 1)
     if not shown:
-        return f"{method} doubts none of the {n_pairs} pairs"
+        return f"{of_all} {method} doubts none"
     likely = sum(pair["value"] > 0.5 for pair in values["pairs"])
     some = "none" if not likely else f"at least {likely}" if likely == shown else str(likely)
-    return (
-        f"Of {n_pairs} pairs {method} holds {some} to be wrong rather than right; "
-        f"the most doubtful are:"
-    )
+    return f"{of_all} {method} holds {some} to be wrong rather than right; the most doubtful:"
 
 
 def _sentence(place: int, pair: dict[str, Any], measure: str) -> str:
