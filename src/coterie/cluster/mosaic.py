@@ -53,7 +53,8 @@ class Mosaic(ConstrainedClusterer):
         more than shuffled pairs would.
     n_prototypes : "auto" or int, default="auto"
         "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows (fewer
-        beyond 268,000 rows, to hold the features in 1 GB). Without pairs, one per cluster.
+        beyond 268,000 rows, to hold the features in 1 GB); one per cluster without pairs, or where
+        that predicts the pairs as well to within a standard error.
     distortion : {"sqeuclidean", "cosine"}, default="sqeuclidean"
     noise : "estimate", None or float in (0, 0.5), default="estimate"
         How often a plain soft pair is wrong: estimated from the pairs that the clusters cannot
@@ -64,7 +65,7 @@ class Mosaic(ConstrainedClusterer):
         field alone, as `predict` does; hard pairs are refused then, as they could not be kept.
     inference : {"auto", "belief_propagation", "mean_field"}, default="auto"
         How beliefs travel along the pairs: "auto" propagates beliefs unless the messages would
-        take more than 160 MB; then pairs are so many that mean field is as good.
+        take more than 80 MB; then pairs are so many that mean field is as good.
     smoothness : float, default=0.1
         lambda, the weight of the geometric prior in rows.
     max_dimensions : int, default=50
