@@ -26,6 +26,8 @@ from coterie.inference import (
 
 Array = NDArray[Any]
 
+PROVING = "least_energy"  # the engine that ends with a proof
+
 
 class CoreCosts(NamedTuple):
     """Costs of the core's rows: `unary` (r, K) of every label, `lead` (r,) of the best other label
@@ -84,6 +86,11 @@ class CoreGraph:
         """Nodes for which a fresh search may find what a search from earlier labels does not."""
         return 0 if self._crowd is None else self._crowd.nodes.size
 
+    @property
+    def can_prove(self) -> bool:
+        """Whether labels of least energy are asked for, and there is anything to label."""
+        return self.engine == PROVING and self.core.n_nodes > 0
+
     def pair_costs(self, cost: Array, plan: IcmPlan | None = None) -> PairCosts:
         """Costs (m,) or (m, K) of the user's pairs, laid out for the engines.
 
@@ -126,11 +133,13 @@ class CoreGraph:
         nodes: Array | None,
         seed: int,
         refresh: bool,
+        prove: bool,
     ) -> Labelled:
         """Label the nodes, with no more energy than their labels so far, `nodes`, have.
 
         Local search from `nodes` or from scratch; with `refresh` also a fresh search of crowded
-        components; then the engine asked for, each component keeping whichever is better.
+        components; then the engine asked for, each component keeping whichever is better. The
+        engine that proves the least energy works only if `prove`.
         """
         saved, proven = 0.0, False
         try:
@@ -141,7 +150,7 @@ class CoreGraph:
                 labels = polish(model, plan, nodes, lead, seed)
             if (refresh or nodes is None) and self._crowd is not None:
                 labels, saved = restart_crowd(model, self._crowd, labels, seed)
-            if self.engine != "icm":
+            if prove or self.engine not in ("icm", PROVING):
                 labels, proven = self._ask_engine(model, plan, labels, seed)
         except NoFeasibleLabels:
             # Says which of the user's own pairs clash; returns only if the engine was wrong.
@@ -155,7 +164,7 @@ class CoreGraph:
         self, model: PairwiseModel, plan: IcmPlan, labels: Array, seed: int
     ) -> tuple[Array, bool]:
         options: dict[str, Any] = {}
-        exact = self.engine == "least_energy"
+        exact = self.engine == PROVING
         if exact:  # half of the time left: later steps want some too
             options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2
         found = infer(model, self.engine, labels=labels, random_state=seed, **options)

@@ -200,10 +200,12 @@ class Problem:
         nodes: Array | None,
         seed: int,
         refresh: bool = False,
+        prove: bool = False,
     ) -> Assignment:
         """Label every row; `nodes` are the core's labels so far, which the result never worsens.
 
-        With `refresh`, crowded parts of the core are also searched from scratch.
+        With `refresh`, crowded parts of the core are also searched from scratch; with `prove`,
+        the core by an exact engine.
         """
         labels, costs, cost, statistics = self._label_rows(centers, geometry, nodes)
         objective = cost + self.prior_cost(geometry.A)
@@ -212,7 +214,7 @@ class Problem:
             none = np.empty(0, dtype=np.int64)
             return Assignment(labels, none, statistics, objective, proven=True)
         model, lead = self.graph.model(costs, geometry.pairs)
-        found = self.graph.label(model, lead, geometry.pairs.plan, nodes, seed, refresh)
+        found = self.graph.label(model, lead, geometry.pairs.plan, nodes, seed, refresh, prove)
         new = core.expand(found.nodes).astype(labels.dtype)
         objective += self._relabel(statistics, labels, new, costs.unary, geometry)
         objective += pair_energy(model, found.nodes)

@@ -71,8 +71,9 @@ def run(
     history: list[float] = []
     converged = stopped = False
     refresh = False
+    prove = problem.graph.can_prove and max_iter == 1
     for iteration in range(1, max_iter + 1):
-        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh)
+        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
         history.append(now.objective)
         logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
         report = Progress(init, iteration, max_iter, now.objective)
@@ -83,11 +84,14 @@ def run(
             fixed = not learning and np.array_equal(now.labels, previous.labels)
             gain = previous.objective - now.objective
             settled = fixed or gain <= tol * abs(previous.objective)
-        converged = settled and (refresh or not problem.can_refresh)
+        searched = settled and (refresh or not problem.can_refresh)
+        converged = searched and (prove or not problem.graph.can_prove)
         if converged or stopped or iteration == max_iter:
             break
-        # Nothing is final before a fresh search of the core agrees; till then it is made where it
-        # costs little or has just paid.
+        # Nothing is final before a fresh search of the core agrees, and then the exact engine where
+        # there is one: what local search alone arrives at is a bound for what comes after it. The
+        # fresh search is also made where it costs little or has just paid.
+        prove = problem.graph.can_prove and (searched or iteration + 1 == max_iter)
         cheap = problem.graph.crowd_size <= _SMALL_CROWD
         refresh = problem.can_refresh and (settled or cheap or now.saved > _WORTHWHILE)
         centers = problem.centers_of(now, centers, geometry)

@@ -27,7 +27,7 @@ class COPKMeans(PCKMeans):
     n_clusters : int, default=8
     metric : str or Distortion, default="sqeuclidean"
     exact_assignment : bool, default=False
-        Bring every assignment step to proven least cost, not only those that greed fails on.
+        End only with an assignment of proven least cost, as in `PCKMeans`.
     time_limit : float, default=10.0
         Seconds for finding an assignment that keeps all pairs where greedy search does not, and
         for `exact_assignment` in a fit.

@@ -63,6 +63,7 @@ class LcvqeProblem(Problem):
         nodes: Array | None,
         seed: int,
         refresh: bool = False,
+        prove: bool = False,
     ) -> Assignment:
         """Label every row, and add to the sums what broken pairs pull on.
 

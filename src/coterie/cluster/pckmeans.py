@@ -43,9 +43,10 @@ class PCKMeans(PairwiseKMeans):
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
         "belief_propagation", "linear_program", "exact" or "auto".
     exact_assignment : bool, default=False
-        Solve every assignment step to proven optimality (elimination where the pairs form narrow
-        graphs, otherwise a mixed-integer program by HiGHS), and never worse than `inference`
-        "icm" does; `assignment_proven_` says whether the last step was solved in time.
+        Where the fit by `inference="icm"` would end, solve the assignment step to proven
+        optimality (elimination where the pairs form narrow graphs, otherwise a mixed-integer
+        program by HiGHS) and go on, until the proven step changes nothing: never worse than
+        "icm". `assignment_proven_` says whether the last step was solved in time.
     time_limit : float, default=10.0
         Seconds for `exact_assignment` in a fit (a step may use half of what is left), and for
         finding an assignment that keeps the hard pairs where greedy search does not.
