@@ -20,6 +20,7 @@ A claim in `claims.toml`:
                           "near"      |mean of `a` − `value`| ≤ `tolerance`
     a, b                  further filters for the two sides
     every_draw            "reaches", "below" and "near" must be true of each draw, not of the mean
+    least                 draws below which a comparison is undecided (2)
     significant           also ask for p < .05 in a two-sided paired test over draws
     test                  "t" (default) or "wilcoxon"
     untestable            why it cannot be tested here; nothing else is then needed
@@ -90,10 +91,10 @@ def _paired(claim: Claim, a: pd.Series, b: pd.Series, ok: Callable[[float], bool
         return NOT_RUN
     holds = ok(found.gap.mean)
     text = f"{found.a} against {found.b}, difference {_signed(found.gap)}, n = {found.gap.n}"
+    if found.gap.n < claim.get("least", 2):
+        return None, f"{text}, too few draws to tell"
     if not claim.get("significant", False):
         return holds, text
-    if found.gap.n < 2:
-        return None, f"{text}, too few draws for a test"
     return holds and found.p < LEVEL, f"{text}, p {_probability(found.p)}"
 
 

@@ -125,7 +125,11 @@ def _origin(results: Results) -> str:
 
 def _published(study: Study) -> pd.DataFrame | None:
     path = study.folder / "published.csv"
-    return pd.read_csv(path) if path.exists() else None
+    if not path.exists():
+        return None
+    published = pd.read_csv(path)
+    published.attrs["keys"] = [c for c in published if c not in study.config["scores"]]
+    return published
 
 
 def _table(
@@ -154,10 +158,16 @@ def _entry(
     text = str(Mean.of(values)) if len(values) else "–"
     if published is not None and table["metric"] in published:
         known = {k: v for k, v in {**table.get("where", {}), **at}.items() if k in published}
-        theirs = select(published, known)[table["metric"]].dropna()
+        theirs = select(_only_under(published, known), known)[table["metric"]].dropna()
         if len(theirs):
             text += f" ({theirs.mean():g})"
     return text
+
+
+def _only_under(published: pd.DataFrame, known: dict[str, Any]) -> pd.DataFrame:
+    """Numbers the paper gives for these columns; those for further ones are another table's."""
+    others = [column for column in published.attrs["keys"] if column not in known]
+    return published[published[others].isna().all(axis=1)]
 
 
 def _claims(verdicts: list[Verdict]) -> Iterator[str]:
