@@ -34,6 +34,21 @@ def scaled(name: str, rows: int | None = None) -> Data:
     return Data(X, y, k)
 
 
+def disjoint_pairs(
+    y: NDArray[Any], count: int, rng: np.random.Generator, *, flip: float = 0.0
+) -> Constraints:
+    """Pairs of rows drawn without replacement, of the kind that `y` says, a share flipped.
+
+    Flipped pairs carry the certainty that is true of them (5.1).
+    """
+    rows = rng.permutation(y.size)[: 2 * count].reshape(-1, 2)
+    same = (y[rows[:, 0]] == y[rows[:, 1]]) ^ (rng.random(len(rows)) < flip)
+    certainty = 1.0 - flip if flip else None
+    return Constraints(
+        y.size, rows[same], rows[~same], must_certainty=certainty, cannot_certainty=certainty
+    )
+
+
 def accuracy(y: NDArray[Any], labels: NDArray[Any]) -> float:
     """Share of rows in the right class, clusters matched to classes as well as possible."""
     return float(matched_accuracy(y, labels))

@@ -15,14 +15,13 @@ from blocks import (
     make_mosaic,
     partial_labels,
 )
-from models import accuracy, fit_cop, fit_mixture, fit_ppc, scaled, soft_kmeans
+from models import accuracy, disjoint_pairs, fit_cop, fit_mixture, fit_ppc, scaled, soft_kmeans
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from coterie import PPC, Constraints
-from coterie.constraints import sample_pairs
 from lab import Row
 
 
@@ -39,7 +38,7 @@ def hard_pairs(set: str, draw: int, seed: int, pairs: list[int], rows: int) -> I
         order = rng.permutation(data.y.size)
         test, train = np.split(order, [data.y.size // 10])
         X, y = data.X[train], data.y[train]
-        drawn = sample_pairs(y, count, overlap=False, random_state=rng).as_hard()
+        drawn = disjoint_pairs(y, count, rng).as_hard()
         models = {
             "PPC": fit_ppc(data.k, X, drawn, seed),
             "constrained EM": fit_ppc(data.k, X, drawn, seed, sampling="chunklet"),
@@ -63,9 +62,7 @@ def noisy_pairs(set: str, q: float, draw: int, seed: int, rows: int) -> Iterator
     """Half of the rows in pairs, a share q of them wrong; all rows are clustered (Figure 10)."""
     data = scaled(set, rows)
     rng = np.random.default_rng([seed, round(100 * q)])
-    soft = sample_pairs(
-        data.y, data.y.size // 4, overlap=False, noise=q, give_certainty=True, random_state=rng
-    )
+    soft = disjoint_pairs(data.y, data.y.size // 4, rng, flip=q)
     hard = soft.as_hard()
     plain = KMeans(data.k, n_init=10, random_state=seed).fit(data.X)
     labels = {
@@ -84,7 +81,7 @@ def components(set: str, draw: int, seed: int, pairs: int) -> Iterator[Row]:
     """One and two Gaussians a cluster (section 6), 50 hard pairs, all rows."""
     data = scaled(set)
     rng = np.random.default_rng(seed)
-    drawn = sample_pairs(data.y, pairs, overlap=False, random_state=rng).as_hard()
+    drawn = disjoint_pairs(data.y, pairs, rng).as_hard()
     for count in (1, 2):
         model = fit_ppc(data.k, data.X, drawn, seed, components_per_cluster=count)
         yield {
@@ -150,6 +147,7 @@ def timed_labels(
 
 PARTS: dict[str, Callable[..., Iterator[Row]]] = {
     "artificial": hard_pairs,
+    "artificial_3": hard_pairs,
     "iris": hard_pairs,
     "uci": hard_pairs,
     "noise": noisy_pairs,
