@@ -54,7 +54,6 @@ class Belief:
         self._at = at
         self._given_rate = error_rate
         self.error_rate = _WRONG / (_WRONG + _RIGHT) if error_rate is None else error_rate
-        self._prior: dict[int, Float] = {}  # placed row -> its prior when it was placed
         self._founders: dict[int, int] = {}  # group -> the row that founded it, while it is there
         self._found(first, np.ones(1))
 
@@ -123,8 +122,7 @@ class Belief:
     def _put(self, row: int, group: int, prior: Float) -> None:
         self.groups[group].append(row)
         self.home[row] = group
-        self._prior[row] = prior
-        self.tally.place(row, group)
+        self.tally.place(row, group, prior)
         if row in self._at:
             self.field.place(self._at[row], group)
         for entry in list(self.tally.said[row]):  # answers that waited for one row to be placed
@@ -141,9 +139,12 @@ class Belief:
 
     def _join_groups(self) -> None:
         """Join groups that answers say are one; geometry alone never joins."""
-        while self.alive.size > 1:
-            odds = np.where(self._net_between() > 0, self.links(), -np.inf)
-            np.fill_diagonal(odds, -np.inf)
+        while True:
+            said = self._net_between() > 0
+            np.fill_diagonal(said, False)
+            if not said.any():  # as a rule: the odds cost more
+                return
+            odds = np.where(said, self.links(), -np.inf)
             a, b = sorted(np.unravel_index(odds.argmax(), odds.shape))
             if odds[a, b] < np.log(MERGE_AT / (1 - MERGE_AT)):
                 return
@@ -158,10 +159,6 @@ class Belief:
         self.groups[into] = self.groups[into] + members
         self.groups[gone] = []
         self._founders.pop(gone, None)
-        for prior in self._prior.values():
-            if len(prior) - 1 > gone:
-                prior[into] += prior[gone]
-                prior[gone] = 0.0
 
     # -- how often answers are wrong -------------------------------------------------------
     def _estimate_rate(self) -> float:
@@ -250,17 +247,16 @@ class Belief:
         rows = [row for row in self.home if row not in founders]
         odds = np.zeros((n_groups, n_groups))
         if rows:
-            prior = np.zeros((len(rows), n_groups))
-            for r, row in enumerate(rows):
-                prior[r, : len(self._prior[row]) - 1] = self._prior[row][:-1]
-            new = np.array([self._prior[row][-1] for row in rows])
-            odds += link_log_odds(prior, new, self._asked(rows, strength))
+            at = [self.tally.index[row] for row in rows]
+            asked = self._asked(rows, strength)
+            odds += link_log_odds(self.tally.prior[at], self.tally.prior_new[at], asked)
         for group, row in self._founders.items():
             # A founder is in an earlier group or in its own: the two are one or two.
-            prior = self._prior[row]
-            earlier = np.flatnonzero(prior[:-1])
+            place = self.tally.index[row]
+            prior = self.tally.prior[place]
+            earlier = np.flatnonzero(prior)
             found = self._asked([row], strength)[0]
-            found[earlier] += np.log(prior[earlier] / prior[-1])
+            found[earlier] += np.log(prior[earlier] / self.tally.prior_new[place])
             odds[group] += found
             odds[:, group] += found
         return odds

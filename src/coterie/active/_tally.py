@@ -47,6 +47,10 @@ class Tally:
         How many they are.
     certain : (2, R, G) float64
         Log-odds of answers with certainty, summed.
+    prior : (R, G) float64
+        Probability of each group for a row before its answers, as of when it was placed.
+    prior_new : (R,) float64
+        The same of a group not seen then.
     """
 
     def __init__(self) -> None:
@@ -54,6 +58,8 @@ class Tally:
         self.said: dict[int, list[Said]] = {}
         self._home: dict[int, int] = {}
         self._stack = np.zeros((3, 2, 16, 4))
+        self._prior = np.zeros((16, 4))
+        self._prior_new = np.zeros(16)
         self.n_groups = 0
 
     @property
@@ -70,6 +76,16 @@ class Tally:
     def certain(self) -> Float:
         """See the class."""
         return self._stack[2, :, : len(self.index), : self.n_groups]
+
+    @property
+    def prior(self) -> Float:
+        """See the class."""
+        return self._prior[: len(self.index), : self.n_groups]
+
+    @property
+    def prior_new(self) -> Float:
+        """See the class."""
+        return self._prior_new[: len(self.index)]
 
     def evidence(self, strength: float, rows: list[int]) -> Float:
         """Log-odds by the answers that each row is in each group, (b, G)."""
@@ -93,8 +109,10 @@ class Tally:
         """Double the room that has run out."""
         for axis, needed in ((2, len(self.index)), (3, self.n_groups)):
             if needed > self._stack.shape[axis]:
-                more = np.zeros_like(self._stack)
-                self._stack = np.concatenate([self._stack, more], axis=axis)
+                self._stack = _doubled(self._stack, axis)
+                self._prior = _doubled(self._prior, axis - 2)
+        if len(self._prior) > len(self._prior_new):
+            self._prior_new = _doubled(self._prior_new, 0)
 
     def add(self, answer: Answer) -> None:
         """Count an answer for both rows."""
@@ -106,9 +124,16 @@ class Tally:
             if other in self._home:
                 self._count(row, entry, self._home[other], 1)
 
-    def place(self, row: int, group: int) -> None:
-        """`row` now stands for `group` in the votes of the rows it was compared with."""
+    def place(self, row: int, group: int, prior: Float) -> None:
+        """`row` now stands for `group` in the votes of the rows it was compared with.
+
+        `prior` (g + 1,): of the g groups there were before, and of a new one.
+        """
         self.add_row(row)
+        at = self.index[row]
+        self._prior[at] = 0.0
+        self._prior[at, : len(prior) - 1] = prior[:-1]
+        self._prior_new[at] = prior[-1]
         self._home[row] = group
         self._recount(row, group, 1)
 
@@ -133,5 +158,12 @@ class Tally:
         """Votes about `gone` are about `into`."""
         self._stack[..., into] += self._stack[..., gone]
         self._stack[..., gone] = 0.0
+        self._prior[:, into] += self._prior[:, gone]
+        self._prior[:, gone] = 0.0
         for row in members:
             self._home[row] = into
+
+
+def _doubled(array: Float, axis: int) -> Float:
+    """The array with as much room again, zeros, along one axis."""
+    return np.concatenate([array, np.zeros_like(array)], axis=axis)
