@@ -89,11 +89,11 @@ class Console:
         path = f"{folder}{os.pathsep}{os.environ['PATH']}"
         finished = subprocess.run(
             ["sh", "-c", command],
-            env=os.environ | {"PATH": path, "COLUMNS": "80"},
+            env=os.environ | {"PATH": path, "COLUMNS": "80", "PYTHONUTF8": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         self.code = finished.returncode

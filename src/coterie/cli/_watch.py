@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,14 +31,18 @@ def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]
 
     visible = sys.stderr.isatty() and not talk.quiet
     bar = Bar(what if callable(what) else lambda: what)
+    waiting = threading.Timer(_PATIENCE, bar.say_why_not_yet)
     try:
         with interruptible(say) as interruption:
             if visible:
+                waiting.daemon = True
+                waiting.start()
                 with watching(bar.show):
                     yield interruption
             else:
                 yield interruption
     finally:
+        waiting.cancel()
         bar.close()
 
 
@@ -50,9 +55,11 @@ class Bar:
         self.progress: Any = None
         self.task: Any = None
         self.last = 0
+        self.begun_steps = False
 
     def show(self, step: Step) -> None:
         """Show an iteration; also the watcher's signature, so it must return None."""
+        self.begun_steps = True
         if self.progress is None:
             if time.monotonic() - self.begun < _PATIENCE:
                 return
@@ -68,6 +75,14 @@ class Bar:
             total=step.total,
             detail=text,
         )
+
+    def say_why_not_yet(self) -> None:
+        """Called when the work has taken two seconds: a first fit may compile for much longer."""
+        if not self.begun_steps:
+            click.echo(
+                "Working. (The first fit with a method compiles it, once, for up to a minute.)",
+                err=True,
+            )
 
     def close(self) -> None:
         """Take the bar away."""
