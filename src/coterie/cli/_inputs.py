@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import get_tags
 
 from coterie.cli._command import Talk
 from coterie.cli._pairs import describe_conflict, read_pairs
@@ -92,6 +94,11 @@ def fit_estimator(
     if clusters is not None and clusters > inputs.table.n_rows:
         raise InvalidParameter(
             f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
+        )
+    if sparse.issparse(inputs.X) and not get_tags(estimator).input_tags.sparse:
+        raise InvalidData(
+            f"{inputs.table.source}: {type(estimator).__name__} does not take sparse rows, which "
+            "text and sparse arrays are; choose another method, for instance mosaic."
         )
     given = {"constraints": inputs.pairs} if takes_pairs else {}
     try:
