@@ -80,13 +80,13 @@ def draw(figure: dict[str, Any], frame: pd.DataFrame, path: Path) -> bool:
         frameon=False,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    _save(canvas, path)
+    save(canvas, path)
     if path.stat().st_size > LARGEST:
         raise ValueError(f"{path} is over {LARGEST} bytes: show fewer panels")
     return True
 
 
-def _save(canvas: Any, path: Path) -> None:
+def save(canvas: Any, path: Path) -> None:
     """Few colours, so that it is small; no date or version, so that the same rows give it again."""
     buffer = io.BytesIO()
     canvas.savefig(buffer, dpi=90, metadata={"Software": None})
