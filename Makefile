@@ -13,10 +13,11 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
 
-# The quick profile of every study, then docs/reproduction.md; finished cells are not run again.
+# The quick profile of every study, then docs/reproduction.md and docs/which-estimator.md; finished cells are not run again.
 reproduce: $(STAMP)
 	$(BIN)/python experiments run --profile quick --jobs $(WORKERS)
 	$(BIN)/python experiments report
+	$(BIN)/python experiments/peers/guide.py
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
