@@ -55,11 +55,10 @@ _NARROWEST = 40
 @click.option("--budget", metavar="N", type=click.IntRange(min=0), help="Most questions to answer.")
 @click.option(
     "--error-rate",
-    metavar="RATE",
     type=click.FloatRange(0, 0.5, max_open=True),
-    default=0.0,
-    show_default=True,
-    help="How often answers may be wrong (used when -k is not given).",
+    metavar="RATE",
+    help="How often answers are wrong, if known; 0 trusts every answer (used when -k is not "
+    "given).  [default: estimated]",
 )
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
 @click.option(
@@ -73,7 +72,7 @@ def ask(
     answers: Path | None,
     clusters: int | None,
     budget: int | None,
-    error_rate: float,
+    error_rate: float | None,
     annotator: str | None,
     seed: int | None,
 ) -> None:
@@ -94,7 +93,7 @@ def ask(
 def _start(
     X: Any,
     clusters: int | None,
-    error_rate: float,
+    error_rate: float | None,
     budget: int | None,
     seed: int | None,
     store: AnswerStore,
@@ -102,7 +101,8 @@ def _start(
     """With K known the papers' two phases, otherwise the strategy that needs no K."""
     options: dict[str, Any] = {"budget": budget, "random_state": seed, "store": store}
     if clusters is None:
-        return ActiveSession(X, strategy=InformationGain(error_rate), **options)
+        strategy = InformationGain("estimate" if error_rate is None else error_rate)
+        return ActiveSession(X, strategy=strategy, **options)
     from coterie.cluster import PCKMeans
 
     estimator = PCKMeans(clusters, random_state=0)
