@@ -182,7 +182,7 @@ def _claims(verdicts: list[Verdict]) -> Iterator[str]:
             yield f"  {claim['untestable']}"
         yield from _findings(verdict)
         if "why" in claim and verdict.word != HOLDS:
-            yield f"  *Why:* {claim['why'].strip()}"
+            yield f"  - *Why:* {' '.join(claim['why'].split())}"
     yield ""
 
 
