@@ -14,6 +14,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 COLOURS = {"ours": "C0", "peer": "C3", "floor": "0.45"}
+REFUSED = "refused: pairs contradict"
 TICK = 1e-3  # seconds: the clock of CPU time is no finer
 NAMES = {"ours": "Coterie", "peer": "other packages", "floor": "without pairs"}
 
@@ -30,7 +31,7 @@ def score(some: pd.DataFrame) -> str:
     """Mean ARI, or what happened instead; how many fits finished if not all."""
     finished = some.dropna(subset=["ari"])
     if not len(finished):
-        return str(some.status.mode().iloc[0])
+        return REFUSED if some.status.str.contains("Infeasible|Inconsistent").any() else "time-out"
     note = "" if len(finished) == len(some) else f" ({len(finished)} of {len(some)} fits)"
     return f"{finished.ari.mean():.2f}{note}"
 
