@@ -291,7 +291,8 @@ class Mosaic(ConstrainedClusterer):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
-        return softmax(self.sharpness_, self._field_values(X))
+        values = self._field_values(X)
+        return softmax(self.sharpness_, values)
 
     def suspect_pairs(self, k: int = 10) -> PairTable:
         """The `k` soft pairs most probably wrong given everything else, most doubtful first.
