@@ -13,13 +13,16 @@ from sklearn.mixture import GaussianMixture
 
 import coterie
 from coterie import Constraints
+from coterie.constraints import grid_neighbors, sample_pairs
 from coterie.data import use_threads
+from coterie.datasets import load
 from coterie.exceptions import (
     InfeasibleConstraints,
     InvalidData,
     InvalidParameter,
     TooWide,
 )
+from coterie.metrics import matched_accuracy
 from coterie.mixture import PPC
 
 TYPES = ("full", "tied", "diag", "spherical")
@@ -427,3 +430,28 @@ def test_no_convergence_is_said():
     X, _ = blobs(30, 3, 2, 0.5, np.random.default_rng(3))
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         PPC(3, max_iter=2, tol=0, random_state=0).fit(X)
+
+
+def test_the_second_start_finds_a_cluster_inside_another_that_random_starts_miss():
+    """Seed 001's third set: a thin layer within a wide class, both of the same mean."""
+    bunch = load("ppc_3")
+    known = sample_pairs(bunch.target, 100, overlap=False, random_state=3).as_hard()
+    settings = {"n_components": 2, "reg_covar": 1e-4, "random_state": 0}
+    truth = np.array([bunch.data[bunch.target == k].mean(axis=0) for k in (0, 1)])
+    assert np.abs(truth[0] - truth[1]).max() < 0.1  # means do not tell the classes apart
+    by_chance = PPC(init="random", n_init=6, **settings).fit(bunch.data, constraints=known)
+    two = PPC(n_init=2, **settings).fit(bunch.data, constraints=known)
+    mosaic = PPC(init="mosaic", **settings).fit(bunch.data, constraints=known)
+    for model in (two, mosaic):
+        assert matched_accuracy(bunch.target, model.labels_) > 0.9
+        assert model.lower_bound_ > by_chance.lower_bound_ + 0.05
+
+
+def test_where_must_links_join_most_rows_starts_are_kmeans_and_random_not_mosaic(monkeypatch):
+    def never(*args, **kwargs):
+        raise AssertionError("Mosaic must not run")
+
+    monkeypatch.setattr("coterie.mixture._ppc_start.Mosaic", never)
+    X = np.random.default_rng(0).normal(size=(36, 2))
+    PPC(2, n_init=3, random_state=0).fit(X, constraints=grid_neighbors((6, 6), q=0.1))
+    PPC(2, n_init=3, random_state=0).fit(X)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from coterie.cluster import PCKMeans
+from coterie.cluster import Mosaic, PCKMeans
 from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.exceptions import InvalidParameter
@@ -20,7 +20,7 @@ __all__ = ["INITS", "Shape", "mixture_from_model", "start_mixture"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-INITS = ("neighborhoods", "kmeans", "random")
+INITS = ("neighborhoods", "mosaic", "kmeans", "random")
 
 
 class Shape(NamedTuple):
@@ -39,28 +39,44 @@ def start_mixture(
     shape: Shape,
     init: Any,
     random_state: np.random.RandomState,
-    first: bool,
+    number: int,
 ) -> Mixture:
-    """The mixture one start begins with.
+    """The mixture that start `number` (from 0) begins with.
 
     "neighborhoods" is a short PCKMeans run, which begins with the groups that the must-links form
-    and keeps to the pairs; its later starts are "random". Where the must-links join most rows into
-    one group (neighbours in an image) groups say nothing about clusters, and it is "kmeans".
-    "kmeans" is scikit-learn's KMeans, as GaussianMixture uses it. "random" puts Gaussians as wide
-    as all rows together on random rows, which leaves it to the pairs to tell them apart. An array
-    (K, d) gives each row to the nearest of the means.
+    and keeps to the pairs; its second start is "mosaic", its later ones are "random". Where the
+    must-links join most rows into one group (neighbours in an image) groups say nothing about
+    clusters, and it is "kmeans". "mosaic" is a run of Mosaic, which finds clusters of any shape
+    where pairs tell: thin ones inside wide ones, of which the means say nothing. "kmeans" is
+    scikit-learn's KMeans, as GaussianMixture uses it. "random" puts Gaussians as wide as all rows
+    together on random rows, which leaves it to the pairs to tell them apart. An array (K, d) gives
+    each row to the nearest of the means.
     """
     seed = int(random_state.randint(2**31 - 1))
-    if isinstance(init, str) and (init == "random" or (init == "neighborhoods" and not first)):
-        return _wide_on_random_rows(rows, shape, random_state)
     if not isinstance(init, str):
         labels = _nearest(X, _given_means(init, shape.n_clusters, X.shape[1]))
-    elif init == "kmeans" or _joins_most(constraints):
+        return mixture_from_labels(rows, labels, shape, seed)
+    init = _kind(init, constraints, number)
+    if init == "random":
+        return _wide_on_random_rows(rows, shape, random_state)
+    if init == "kmeans":
         labels = KMeans(shape.n_clusters, n_init=1, random_state=seed).fit(X).labels_
     else:
-        model = PCKMeans(shape.n_clusters, max_iter=30, random_state=seed)
+        model: Any = PCKMeans(shape.n_clusters, max_iter=30, random_state=seed)
+        if init == "mosaic":
+            model = Mosaic(shape.n_clusters, random_state=seed)
         labels = model.fit(X, constraints=constraints).labels_
     return mixture_from_labels(rows, labels.astype(np.int64), shape, seed)
+
+
+def _kind(init: str, constraints: Constraints, number: int) -> str:
+    """Which of `INITS` a start is."""
+    if init != "neighborhoods":
+        return init
+    telling = constraints.n_pairs > 0 and not _joins_most(constraints)
+    if number == 0:
+        return init if telling or not constraints.n_pairs else "kmeans"
+    return "mosaic" if number == 1 and telling else "random"
 
 
 def _wide_on_random_rows(rows: Rows, shape: Shape, random_state: np.random.RandomState) -> Mixture:

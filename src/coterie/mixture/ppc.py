@@ -68,10 +68,11 @@ class PPC(ConstrainedClusterer):
         Added to the diagonal of every covariance, in the units of the data, squared.
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept.
-    init : {"neighborhoods", "kmeans", "random"}, array or fitted model
-        A short PCKMeans run, scikit-learn's KMeans, wide Gaussians on random rows, or the nearest
-        of given means (n_components, n_features); or a fitted PPC or GaussianMixture to go on
-        from. Starts after the first of "neighborhoods" are "random".
+    init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
+        A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
+        rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
+        GaussianMixture to go on from. The second start of "neighborhoods" is "mosaic" (if there
+        are pairs), those after it are "random".
     max_iter : int, default=100
     tol : float, default=1e-3
         Stop when the bound, per row, changes by less.
@@ -180,7 +181,7 @@ class PPC(ConstrainedClusterer):
         )
         best: Run | None = None
         for number in range(self._n_starts()):
-            start = self._start(problem, X, constraints, rng, number == 0)
+            start = self._start(problem, X, constraints, rng, number)
             result = run(problem, start, self.max_iter, self.tol)
             if best is None or result.bounds[-1] > best.bounds[-1]:
                 best = result
@@ -224,7 +225,7 @@ class PPC(ConstrainedClusterer):
         X: Any,
         constraints: Constraints,
         rng: np.random.RandomState,
-        first: bool,
+        number: int,
     ) -> Mixture:
         k, per_cluster = problem.n_clusters, int(self.components_per_cluster)
         model = self if self.warm_start and hasattr(self, "means_") else self.init
@@ -232,7 +233,7 @@ class PPC(ConstrainedClusterer):
             origin = problem.rows.origin
             return mixture_from_model(model, origin, k * per_cluster, self.covariance_type)
         shape = Shape(k, per_cluster, self.covariance_type, self.reg_covar)
-        return start_mixture(problem.rows, X, constraints, shape, self.init, rng, first)
+        return start_mixture(problem.rows, X, constraints, shape, self.init, rng, number)
 
     def _publish(self, problem: Problem, constraints: Constraints, best: Run) -> None:
         k, mixture = problem.n_clusters, best.mixture
