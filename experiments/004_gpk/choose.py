@@ -1,8 +1,8 @@
 """Which neighbours to propagate along on text, chosen on other data than is reported.
 
 News-Similar-3 is what the study reports, so nothing is chosen on it. Here are other groups of 20
-Newsgroups, near and far, and Classic3; draws from 100 on, which the study does not take. Scored is F
-over the rows in no given pair. Writes choice.csv and prints means over sets and draws.
+Newsgroups, near and far, and Classic3; draws from 100 on, which the study does not take. Scored is
+F over the rows in no given pair. Writes choice.csv and prints means over sets and draws.
 
 Run with ``python experiments/004_gpk/choose.py [--draws 3]``.
 """

@@ -182,7 +182,7 @@ def warning(same: pd.DataFrame, noise: float) -> str:
     floor, ours = mean["floor"], mean["ours"].fillna(0.0)
     below = int((ours < floor.max()).sum())
     return (
-        f"With {percent(noise)} of the answers wrong, {below} of {len(ours)} of ours do worse than\n"
+        f"With {percent(noise)} of the answers wrong, {below} of our {len(ours)} do worse than\n"
         f"{floor.idxmax().removeprefix('sklearn ')} without any ({floor.max():.2f}); see "
         "[which estimator to use then](docs/which-estimator.md)."
     )
