@@ -116,9 +116,9 @@ def told(model: Any, y: Any, count: int) -> Row:
     if not hasattr(model, "diagnose"):
         return {}
     right = model.diagnose(y)
+    shares = {"must_right": right.must_precision, "cannot_right": right.cannot_precision}
     return {
         "propagated": model.n_propagated_,
         "times_given": model.n_propagated_ / count,
-        "must_right": right.must_precision,
-        "cannot_right": right.cannot_precision,
+        **{name: share for name, share in shares.items() if not np.isnan(share)},
     }

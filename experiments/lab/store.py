@@ -88,13 +88,15 @@ class Store:
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    """Numbers where every entry that is not empty is one."""
+    """Numbers where every entry that is not empty is one; a column of nothing may be compared."""
     filled = column[column != ""]
+    if not len(filled):
+        return pd.Series(float("nan"), index=column.index)
     try:
         pd.to_numeric(filled)
     except ValueError:
         return column
-    return pd.to_numeric(column.replace("", None)) if len(filled) else column
+    return pd.to_numeric(column.replace("", None))
 
 
 def _read(path: Path, columns: list[str]) -> list[Row]:

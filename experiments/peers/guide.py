@@ -137,7 +137,7 @@ def page(results: Results) -> str:
     best = [f"## The best of each setting, {n:,} rows\n\n" + by_setting(ours, n) for n in sizes]
     first, second = (line for _, line in summary(ours)[:2].iterrows())
     return TEMPLATE.read_text(encoding="utf-8").format(
-        draws=" and ".join(f"{count} draws at {n:,} rows" for n, count in draws.items()),
+        draws=", ".join(f"{count} at {n:,} rows" for n, count in draws.items()),
         profile=results.profile,
         close=f"{CLOSE:g}",
         size=f"{sizes[0]:,}",
