@@ -63,9 +63,9 @@ def write_page(studies: list[Study], page: Path, images: Path, profiles: Iterabl
 def _head(found: list[Results]) -> Iterator[str]:
     yield "# The papers, reproduced"
     yield ""
-    yield "Written by `make reproduce` from the results in `experiments/`; do not edit. Every claim"
-    yield "was written down from the paper's text before the results were looked at, and is judged"
-    yield "by rule: *holds*, *does not hold*, *cannot be tested*. Numbers are means over draws ±"
+    yield "Written by `make reproduce` from the results in `experiments/`; do not edit. Claims"
+    yield "come from the papers' texts, not from results; where results had been seen before, a study's"
+    yield "introduction should say so. They are judged by rule: *holds*, *does not hold*, *cannot be tested*. Numbers are means over draws ±"
     yield "one standard error; differences and tests are paired on the same draws. `significant`"
     yield "means p < .05, two-sided. How to run and read the experiments: `experiments/README.md`."
     yield ""
