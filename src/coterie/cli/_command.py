@@ -16,6 +16,9 @@ from coterie.exceptions import CoterieError, InfeasibleConstraints, UndecidedFea
 
 __all__ = ["Exit", "Talk", "command", "explain"]
 
+# Said of every command, not left to the group: click remembers how a command was first asked.
+HELP = {"help_option_names": ["-h", "--help"]}
+
 
 class Exit(IntEnum):
     """How a command ends; docs/command-line.md says the same."""
@@ -92,7 +95,7 @@ def command(
             if code:
                 click.get_current_context().exit(int(code))
 
-        made: click.Command = click.command(name)(run)
+        made: click.Command = click.command(name, context_settings=HELP)(run)
         made.params += [*([] if conversation else _speech()), _debug()]
         return made
 
