@@ -136,7 +136,7 @@ class Problem:
         return self._last[1]
 
     def _measure(self, A: Array | None, w: float) -> Geometry:
-        row_term = self.rows.row_values(lambda chunk: self.distortion.row_term(chunk, A))
+        row_term = self._row_terms(A)
         if not np.isfinite(row_term).all():
             bad = int(np.flatnonzero(~np.isfinite(row_term))[0])
             raise InvalidData(
@@ -152,6 +152,12 @@ class Problem:
         plan = None if self._last is None or self._last[0] != w else self._last[1].pairs.plan
         pairs = self.graph.pair_costs(self.pair_costs(A, w), plan)
         return Geometry(A, row_term, scale, log_det, pairs)
+
+    def _row_terms(self, A: Array | None) -> Array:
+        """The distortion's row term, (n,); it is 0, and no row is read, if A differs by cluster."""
+        if A is not None and (A.ndim == 2 or (A.ndim == 3 and len(A) > 1)):
+            return np.zeros(self.rows.n)
+        return self.rows.row_values(lambda chunk: self.distortion.row_term(chunk, A))
 
     def pair_costs(self, A: Array | None, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""

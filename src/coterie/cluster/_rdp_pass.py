@@ -66,7 +66,7 @@ def run_round(
     """
     core, old = problem.core.rows, len(state.centers)
     labels = np.empty(problem.n, dtype=np.int32)
-    costs = _CoreCosts(np.empty((core.size, old)), np.empty(core.size))
+    costs = _CoreCosts(problem.core_buffer(old), np.empty(core.size))
     near = _label_rows(problem, state.centers, lambda_, labels, costs)
     beyond = np.flatnonzero(labels == BEYOND)
     first = labels[core].astype(np.int64)
@@ -84,7 +84,9 @@ def run_round(
     problem.add_rows(beyond, walk.beyond_labels, sums, counts)
     labels[core], labels[beyond] = final, walk.beyond_labels
 
-    kept = np.bincount(labels, minlength=n_all) > 0  # empty clusters go only now
+    # Empty clusters go only now; without weights the counts are those of the rows.
+    rows = np.bincount(labels, minlength=n_all) if problem.weights.size else counts
+    kept = rows > 0
     centers = problem.centers(sums[kept], counts[kept], walk.centers()[kept])
     if not kept.all():
         labels = (np.cumsum(kept) - 1).astype(np.int32)[labels]

@@ -72,6 +72,7 @@ class Problem:
         self.row_scale = self._row_scale()
         self.constraints = constraints
         self.core = constraints.core()
+        self._buffer = np.empty((0, 0))
         self._index_core()
         self.alone = self._cost_alone()
         self._index_pairs()
@@ -121,6 +122,14 @@ class Problem:
             cut = slice(at, at + _ROWS_AT_ONCE)
             rows = self.rows.take(listed[cut])
             add_by_label(rows, labels[cut], weights[cut], scale[cut], sums, counts)
+
+    def core_buffer(self, n_clusters: int) -> Array:
+        """Memory (r, K) for the costs of the core's rows, the same as long as K stays the same:
+        fresh memory for every round would cost a tenth of it.
+        """
+        if self._buffer.shape[1] != n_clusters:
+            self._buffer = np.empty((self.core.rows.size, n_clusters))
+        return self._buffer
 
     @staticmethod
     def part(values: Array, rows: Any) -> Array:
