@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.cluster._core_graph import CoreCosts, CoreGraph, PairCosts
+from coterie.cluster._pair_kernels import cost_of_breaking
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
@@ -166,10 +167,10 @@ class Problem:
         if self.settings.penalty == "constant":
             return np.where(c.is_hard, np.inf, weight)
         gap = self._pair_distances(A)
-        cannot = c.kind < 0
-        gap[cannot] = np.maximum(self.bound.value(A) - gap[cannot], 0.0)
-        gap *= weight if gap.ndim == 1 else weight[:, None]
-        gap[c.is_hard] = np.inf
+        bound = np.atleast_1d(np.asarray(self.bound.value(A), dtype=np.float64))
+        columns = gap if gap.ndim == 2 else gap[:, None]
+        bound = np.broadcast_to(bound, columns.shape[1:]).copy()
+        cost_of_breaking(columns, bound, c.kind, weight, c.is_hard)
         return gap
 
     def _pair_distances(self, A: Array | None) -> Array:
