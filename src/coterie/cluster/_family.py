@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster._problem import Problem, Settings, distances_to
+from coterie.cluster._distances import distances_to
+from coterie.cluster._problem import Problem, Settings
 from coterie.cluster._run import Progress, Result, Start, run
 from coterie.cluster.initialization import complete_groups, initial_centers
 from coterie.constraints import Constraints

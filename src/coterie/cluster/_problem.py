@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.cluster._core_graph import CoreCosts, CoreGraph, PairCosts
+from coterie.cluster._distances import distances_to
 from coterie.cluster._pair_kernels import cost_of_breaking
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
@@ -386,25 +387,3 @@ class Problem:
         """d_A of every row to the centre of its cluster, (n,)."""
         gaps = distances_to(self.rows, centers, self.distortion, geometry.A)
         return np.take_along_axis(gaps, labels[:, None].astype(np.int64), axis=1)[:, 0]
-
-
-def distances_to(
-    rows: Rows,
-    centers: Array,
-    distortion: Distortion,
-    A: Array | None = None,
-    row_term: bool = True,
-) -> Array:
-    """Distortions (n, K) of all rows to some centres; without the row term on request."""
-    gaps = np.empty((rows.n, len(centers)), dtype=rows.dtype)
-    terms = distortion.center_terms(centers.astype(rows.dtype), A)
-
-    def fill(start: int, stop: int) -> None:
-        for lo, hi, chunk in rows.chunks(start, stop, extra=len(centers)):
-            part = distortion.cross(chunk, terms, distortion.row_scale(chunk, A))
-            if row_term:
-                part = np.maximum(part + distortion.row_term(chunk, A)[:, None], 0.0)
-            gaps[lo:hi] = part
-
-    rows.for_each(fill)
-    return gaps

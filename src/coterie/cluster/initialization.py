@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
-from coterie.cluster._problem import Geometry, Problem, distances_to
+from coterie.cluster._distances import distances_to
+from coterie.cluster._problem import Geometry, Problem
 from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 
