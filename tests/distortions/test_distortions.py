@@ -76,6 +76,23 @@ def test_distance_between_rows_is_the_printed_one(name):
         assert (found <= np.asarray(distortion.phi_max(rows, A)) + 1e-9).all()
 
 
+@pytest.mark.parametrize("name", ["sqeuclidean", "cosine", "i-divergence", "itakura-saito"])
+def test_distances_from_kept_columns_are_those_from_rows(name):
+    distortion, _, X = CASES[name]
+    A = RNG.random(D) + 0.5
+    i, j = np.arange(0, 20), np.arange(20, 40)
+    for rows in dense_and_sparse(X, name):
+        columns = distortion.between_columns(rows[i], rows[j])
+        scale = distortion.row_scale(rows, A)
+        scales = np.empty(0) if scale is None else scale[i] * scale[j]
+        np.testing.assert_allclose(
+            distortion.from_columns(columns, A, scales),
+            distortion.between(rows, i, j, A),
+            rtol=1e-9,
+            atol=1e-12,
+        )
+
+
 @pytest.mark.parametrize("A", [None, "diagonal", "full", "per-diagonal", "per-full"])
 def test_euclidean_under_every_form_of_metric(A):
     X = RNG.normal(size=(N, D))

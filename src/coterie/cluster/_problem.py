@@ -25,7 +25,7 @@ from coterie.cluster._statistics import NONE, Statistics
 from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.data._kernels import nearest
-from coterie.distortions import Distortion, SeparableBregman, SquaredEuclidean
+from coterie.distortions import Cosine, Distortion, SeparableBregman, SquaredEuclidean
 from coterie.distortions.base import gather_pairs
 from coterie.distortions.learning import rayleigh
 from coterie.exceptions import InvalidData
@@ -152,7 +152,7 @@ class Problem:
             log_det = self.distortion.log_det(A)
         # Which pairs cost anything, and infinitely much, is the same under every metric.
         plan = None if self._last is None or self._last[0] != w else self._last[1].pairs.plan
-        pairs = self.graph.pair_costs(self.pair_costs(A, w), plan)
+        pairs = self.graph.pair_costs(self.pair_costs(A, w, scale), plan)
         return Geometry(A, row_term, scale, log_det, pairs)
 
     def _row_terms(self, A: Array | None) -> Array:
@@ -161,34 +161,36 @@ class Problem:
             return np.zeros(self.rows.n)
         return self.rows.row_values(lambda chunk: self.distortion.row_term(chunk, A))
 
-    def pair_costs(self, A: Array | None, w: float) -> Array:
+    def pair_costs(self, A: Array | None, w: float, scale: Array) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
         c = self.constraints
         weight = w * np.where(c.is_hard, 0.0, self.pair_weight)
         if self.settings.penalty == "constant":
             return np.where(c.is_hard, np.inf, weight)
-        gap = self._pair_distances(A)
+        gap = self._pair_distances(A, scale)
         bound = np.atleast_1d(np.asarray(self.bound.value(A), dtype=np.float64))
         columns = gap if gap.ndim == 2 else gap[:, None]
         bound = np.broadcast_to(bound, columns.shape[1:]).copy()
         cost_of_breaking(columns, bound, c.kind, weight, c.is_hard)
         return gap
 
-    def _pair_distances(self, A: Array | None) -> Array:
+    def _pair_distances(self, A: Array | None, scale: Array) -> Array:
         """Distances of the rows of each pair, (m,) or (m, K); from kept columns if A is learned."""
         i, j = self.constraints.pairs.T
         if self.pair_columns is None or A is None:
             return self.distortion.between(self.X, i, j, A)
-        gap = np.asarray(self.pair_columns @ A.T)
-        return np.maximum(gap, 0.0, out=gap)
+        assert isinstance(self.distortion, SeparableBregman | Cosine)
+        scales = scale[i] * scale[j] if scale.size else scale
+        return self.distortion.from_columns(self.pair_columns, A, scales)
 
     @cached_property
     def pair_columns(self) -> Any:
-        """Distances of the rows of each pair by column, (m, d), CSR for CSR rows: what they are
-        under any diagonal metric is one product. None where they are of no use or too large.
+        """What each column says of the distance of the rows of each pair, (m, d), CSR for CSR rows:
+        what it is under any diagonal metric is one product. None if of no use or too large.
         """
         i, j = self.constraints.pairs.T
-        if self.settings.form != "diagonal" or not isinstance(self.distortion, SeparableBregman):
+        by_column = isinstance(self.distortion, SeparableBregman | Cosine)
+        if self.settings.form != "diagonal" or not by_column:
             return None
         parts, kept = [], 0
         for _, _, xi, xj in gather_pairs(self.X, i, j):

@@ -75,6 +75,11 @@ class SeparableBregman(Distortion):
         middle = apply_entries(self.phi, (xi + xj) * 0.5)
         return apply_entries(self.phi, xi) + apply_entries(self.phi, xj) - 2 * middle
 
+    def from_columns(self, columns: Any, A: Array, scales: Array) -> Array:
+        """`between` of pairs whose `between_columns` are kept, (m,), or (m, K) for A (K, d)."""
+        gap = np.asarray(columns @ A.T)
+        return np.maximum(gap, 0.0, out=gap)
+
     def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
         """Sum of both rows' divergences to their mean, weighted by a: (m,)."""
         values = np.empty(len(i))

@@ -73,10 +73,17 @@ class Cosine(Distortion):
         norms = np.sqrt(self.squared_norms(sums, A))
         return sums / np.where(norms > 0, norms, 1.0)[:, None]
 
+    def between_columns(self, xi: Any, xj: Any) -> Any:
+        """x_im x_jm of matching rows: what the cosine of a pair is made of, besides the lengths."""
+        return xi.multiply(xj) if sp.issparse(xi) else xi * xj
+
+    def from_columns(self, columns: Any, A: Array, scales: Array) -> Array:
+        """`between` from kept `between_columns`, (m,); `scales` are 1 / (|x_i|_A |x_j|_A)."""
+        return np.maximum(1.0 - np.asarray(columns @ A) * scales, 0.0)
+
     def dots(self, xi: Any, xj: Any, A: Array | None = None) -> NDArray[np.float64]:
         """x_i' A x_j of matching rows, (m,)."""
-        product = xi.multiply(xj) if sp.issparse(xi) else xi * xj
-        return row_sums(product, A)
+        return row_sums(self.between_columns(xi, xj), A)
 
     def cosines(self, xi: Any, xj: Any, A: Array | None = None) -> NDArray[np.float64]:
         """cos_A of matching rows, (m,)."""
@@ -108,8 +115,7 @@ class Cosine(Distortion):
         left, right = self.squared_norms(xi, A), self.squared_norms(xj, A)
         lengths = np.sqrt(left * right)
         cosine = self.dots(xi, xj, A) / lengths
-        product = xi.multiply(xj) if sp.issparse(xi) else xi * xj
-        gradient = product.T @ (weights / lengths)
+        gradient = self.between_columns(xi, xj).T @ (weights / lengths)
         for rows, norms in ((xi, left), (xj, right)):
             squares = rows.power(2) if sp.issparse(rows) else rows * rows
             gradient = gradient - 0.5 * (squares.T @ (weights * cosine / norms))
