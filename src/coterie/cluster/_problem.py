@@ -189,12 +189,14 @@ class Problem:
         what it is under any diagonal metric is one product. None if of no use or too large.
         """
         i, j = self.constraints.pairs.T
-        by_column = isinstance(self.distortion, SeparableBregman | Cosine)
-        if self.settings.form != "diagonal" or not by_column:
+        distortion = self.distortion
+        if self.settings.form != "diagonal":
+            return None
+        if not isinstance(distortion, SeparableBregman | Cosine):
             return None
         parts, kept = [], 0
         for _, _, xi, xj in gather_pairs(self.X, i, j):
-            parts.append(self.distortion.between_columns(xi, xj))
+            parts.append(distortion.between_columns(xi, xj))
             kept += 8 * (parts[-1].nnz if self.rows.is_sparse else parts[-1].size)
             if kept > _KEPT_BYTES:
                 return None
