@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
-from threadpoolctl import threadpool_info
 
 from coterie.cluster import _mosaic_field
 from coterie.cluster import _mosaic_kernels as kernels
@@ -23,13 +22,10 @@ from coterie.cluster._mosaic_field import (
     place_prototypes,
 )
 from coterie.cluster._mosaic_finish import data_costs
-from coterie.cluster._mosaic_search import side_by_side
 from coterie.cluster._mosaic_soft import SoftStage, fit_sharpness, softmax
 from coterie.cluster._mosaic_space import fit_space, whitening
 from coterie.cluster._mosaic_starts import Joins
 from coterie.constraints import Constraints
-from coterie.data import num_threads, use_threads
-from coterie.progress import keep_going, watching
 from reference import mosaic as naive
 
 
@@ -414,21 +410,3 @@ class TestBlobs:
         prototypes = np.unique(rows, axis=0)
         near = nearest(rows, prototypes)
         assert polished_centres(rows, np.ones(10), prototypes, near, 3, 0) is None
-
-
-class TestSideBySide:
-    def test_order_and_context_are_kept_and_blas_threads_restored(self):
-        before = [pool["num_threads"] for pool in threadpool_info()]
-        seen = []
-        with use_threads(4), watching(lambda step: seen.append(step.step)):
-            found = side_by_side(
-                [lambda i=i: (i, num_threads(), keep_going(i + 1, 9, 0.0)) for i in range(9)]
-            )
-        assert [each[0] for each in found] == list(range(9))
-        assert {each[1] for each in found} == {1}
-        assert sorted(seen) == list(range(1, 10))
-        assert [pool["num_threads"] for pool in threadpool_info()] == before
-
-    def test_errors_come_out(self):
-        with use_threads(2), pytest.raises(ZeroDivisionError):
-            side_by_side([lambda: 1, lambda: 1 // 0])

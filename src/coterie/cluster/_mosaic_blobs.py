@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from coterie.cluster._mosaic_field import Field, Float32, field_values
 from coterie.cluster._mosaic_soft import SoftStage, State
+from coterie.data import one_thread
 
 Array = NDArray[Any]
 
@@ -21,7 +21,7 @@ _FIRST_SHARPNESS, _MOST_SHARPNESS = 8.0, 1024.0
 
 def centres(coordinates: Float32, weights: Array, n_clusters: int, seed: int) -> Float32:
     """The centres (K, e) of K-Means over all rows, the best of ten starts."""
-    with threadpool_limits(limits=1):  # the sum over threads would round by their number
+    with one_thread():  # the sum over threads would round by their number
         model = KMeans(n_clusters, n_init=_STARTS, random_state=seed)
         return np.asarray(model.fit(coordinates, sample_weight=weights).cluster_centers_)
 
@@ -38,7 +38,7 @@ def polished_centres(
     if held.size < k:
         return None
     start = centres(prototypes[held], counts[held], k, seed)
-    with threadpool_limits(limits=1):
+    with one_thread():
         model = KMeans(k, init=start, n_init=1, max_iter=_POLISH)
         return np.asarray(model.fit(coordinates, sample_weight=weights).cluster_centers_)
 

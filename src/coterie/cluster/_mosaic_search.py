@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster._mosaic_blobs import blob_field, blob_state, polished_centres
 from coterie.cluster._mosaic_evidence import Evidence
-from coterie.cluster._mosaic_field import Field, Float32, Ridge, build_field, place_prototypes
+from coterie.cluster._mosaic_field import Field, Float32
 from coterie.cluster._mosaic_finish import Placer, finish, roughness
+from coterie.cluster._mosaic_pilot import JOIN_PENALTIES, Kind, Pilot, Settings, side_by_side
 from coterie.cluster._mosaic_soft import SoftStage, State
 from coterie.cluster._mosaic_space import Space, whitening
-from coterie.cluster._mosaic_starts import Joins, cluster_prototypes
-from coterie.data import num_threads, one_blas_thread, use_threads
+from coterie.cluster._mosaic_trust import trusted_rate
 
 Array = NDArray[Any]
-T = TypeVar("T")
 
-_FREE_WEIGHT = 0.2  # of a row in no pair, beside 1: what it believes is an echo of the field
-_JOIN_PENALTIES = (10.0, 100.0, 1000.0)  # in rows: how far around it a pair speaks
 _RACE_ROUNDS = 3  # after which only the most promising start goes on
 _FINALISTS = 2  # kinds of start that are tried again with all prototypes
 _PILOT_ROUNDS = 10  # after which two spaces are compared
 _FINISH_ROUNDS = 20
 PILOT_PROTOTYPES = 300
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of `Mosaic` that the search needs; `rate` None estimates the noise."""
-
-    n_clusters: int | None
-    n_prototypes: int
-    may_be_blobs: bool
-    inference: str
-    smoothness: float
-    rate: float | None
-    n_init: int
-    max_iter: int
-    tol: float
 
 
 class Found(NamedTuple):
@@ -62,13 +41,6 @@ class Found(NamedTuple):
     n_iter: int
 
 
-class Kind(NamedTuple):
-    """A kind of start: which repetition's seed, and which reach (None: by position)."""
-
-    seed: int
-    reach: int | None
-
-
 class Search:
     """Everything that is the same for all spaces and starts of one fit."""
 
@@ -77,7 +49,7 @@ class Search:
     ) -> None:
         self.settings, self.evidence, self.weights, self.rng = settings, evidence, weights, rng
         seeds = rng.integers(2**31, size=settings.n_init).tolist()
-        reaches = [*range(len(_JOIN_PENALTIES)), None]
+        reaches = [*range(len(JOIN_PENALTIES)), None]
         self.kinds = [Kind(seed, reach) for seed in seeds for reach in reaches]
 
     def run(self, X: Any, space: Space, coordinates: Float32) -> tuple[Space, Found]:
@@ -89,15 +61,21 @@ class Search:
         if change is not None:
             other = space.changed(change)
             spaces.append((other, other.coordinates(X)))
-        pilots = [Pilot(self, rows, few) for _, rows in spaces]
+        pilots = [self._pilot(rows, few) for _, rows in spaces]
         k = wanted.n_clusters
         if k is None:
-            k = max(j.n_clusters(self.rng, len(coordinates)) for j in pilots[0].joins)
-        states = self._pilot_states(pilots, k)
-        best = max(range(len(pilots)), key=lambda p: pilots[p].merit(states[p][0]))
-        pilot, (state, kinds) = pilots[best], states[best]
+            joins = side_by_side([partial(pilots[0].joins, r) for r in range(len(JOIN_PENALTIES))])
+            k = max(j.n_clusters(self.rng, len(coordinates)) for j in joins)
+        best, state, kinds = self._choose_space(pilots, k)
+        if wanted.rate is None:
+            rate = trusted_rate(pilots[best], spaces[best][1], kinds[0], k)
+            if rate is not None:
+                wanted = self.settings = replace(wanted, rate=rate)
+                pilots = [pilot.hearing(self.evidence, rate) for pilot in pilots]
+                best, state, kinds = self._choose_space(pilots, k)
+        pilot = pilots[best]
         if wanted.n_prototypes > few:
-            pilot = Pilot(self, spaces[best][1], wanted.n_prototypes)
+            pilot = self._pilot(spaces[best][1], wanted.n_prototypes)
             # Afresh, too: the pilot may have joined what more prototypes can tell apart.
             starts = [self._race(pilot, kinds, k)[0], pilot.stage.take_over(state)]
         else:
@@ -110,8 +88,13 @@ class Search:
                 return space, found
         return spaces[best][0], self._finish(stage, state)
 
-    def _pilot_states(self, pilots: list[Pilot], k: int) -> list[tuple[State, list[Kind]]]:
-        """State of each pilot after its best start, and the kinds of start that led its race.
+    def _pilot(self, coordinates: Float32, count: int) -> Pilot:
+        return Pilot.placed(
+            coordinates, count, self.evidence, self.weights, self.settings, self.rng
+        )
+
+    def _choose_space(self, pilots: list[Pilot], k: int) -> tuple[int, State, list[Kind]]:
+        """The pilot that does best, its state, and the kinds of start that led its race.
 
         The first pilot's race chooses the kinds of start for the second's.
         """
@@ -125,7 +108,8 @@ class Search:
             for pilot, (state, _) in zip(pilots, raced, strict=True)
         ]
         states = side_by_side(tasks)
-        return [(state, kinds) for state, (_, kinds) in zip(states, raced, strict=True)]
+        best = max(range(len(pilots)), key=lambda p: pilots[p].merit(states[p]))
+        return best, states[best], raced[best][1]
 
     def _settled(self, stage: SoftStage, starts: list[State]) -> list[State]:
         """Where the soft stage ends from each start, noise rates settled."""
@@ -138,8 +122,11 @@ class Search:
 
     def _race(self, pilot: Pilot, kinds: list[Kind], k: int) -> tuple[State, list[Kind]]:
         """A few rounds from every kind of start: the best state, and the best kinds."""
-        rounds, tol = min(_RACE_ROUNDS, self.settings.max_iter), self.settings.tol
-        states = side_by_side([partial(pilot.try_start, kind, k, rounds, tol) for kind in kinds])
+
+        def run(kind: Kind) -> State:
+            return pilot.try_start(pilot.start_labels(kind, k), k, _RACE_ROUNDS)
+
+        states = side_by_side([partial(run, kind) for kind in kinds])
         order = sorted(range(len(kinds)), key=lambda i: -states[i].score)
         return states[order[0]], [kinds[i] for i in order[:_FINALISTS]]
 
@@ -186,53 +173,3 @@ class Search:
             state.rows,
             state.rounds,
         )
-
-
-class Pilot:
-    """A space with its prototypes: the stage of the search that starts are tried on."""
-
-    def __init__(self, search: Search, coordinates: Float32, count: int) -> None:
-        settings, evidence = search.settings, search.evidence
-        rng = search.rng
-        field = build_field(coordinates, place_prototypes(coordinates, count, rng))
-        teaching = np.full(len(coordinates), _FREE_WEIGHT)
-        teaching[evidence.core.rows] = 1.0
-        ridge = Ridge(field, teaching * search.weights, settings.smoothness, rng)
-        self.stage = SoftStage(ridge, evidence, search.weights, settings.inference, settings.rate)
-        self.joins = side_by_side([partial(Joins, ridge, evidence, p) for p in _JOIN_PENALTIES])
-
-    def merit(self, state: State) -> float:
-        """See `SoftStage.merit`."""
-        return self.stage.merit(self.stage.settle_rate(state))
-
-    def try_start(self, kind: Kind, n_clusters: int, rounds: int, tol: float) -> State:
-        """A few rounds from clusters of prototypes by the pairs, at one reach, or by position."""
-        field = self.stage.ridge.field
-        counts = np.bincount(field.near, self.stage.weights, minlength=len(field.prototypes))
-        if kind.reach is None:
-            positions = field.prototypes.astype(np.float64)
-            labels = cluster_prototypes(positions, counts, n_clusters, kind.seed)
-        else:
-            labels = self.joins[kind.reach].labels(n_clusters, counts, kind.seed)
-        return self.stage.run(self.stage.start(labels[field.near], n_clusters), rounds, tol)
-
-
-def side_by_side(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Results of independent tasks, run on as many threads as there are.
-
-    Each task is the same for any number of threads, and so is the order of the results.
-    """
-    threads = num_threads()
-    workers = min(threads, len(tasks))
-
-    def work(task: Callable[[], T]) -> T:
-        with use_threads(max(1, threads // workers)):
-            return task()
-
-    with one_blas_thread():
-        if workers == 1:
-            return [task() for task in tasks]
-        with ThreadPoolExecutor(workers) as pool:
-            # A copy of the context: settings and watchers of this thread hold in the others.
-            futures = [pool.submit(copy_context().run, work, task) for task in tasks]
-            return [future.result() for future in futures]

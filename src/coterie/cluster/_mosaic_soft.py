@@ -88,14 +88,22 @@ class SoftStage:
         How often each row counts.
     engine : "belief_propagation" or "mean_field" or "auto"
     rate : float or None
-        Fixed noise rate; None estimates it.
+        Noise rate of all rounds; None estimates it on the way.
+    known : bool
+        Whether that rate is the truth; else it is estimated when the rounds are over.
     """
 
     def __init__(
-        self, ridge: Ridge, evidence: Evidence, weights: Array, engine: str, rate: float | None
+        self,
+        ridge: Ridge,
+        evidence: Evidence,
+        weights: Array,
+        engine: str,
+        rate: float | None,
+        known: bool = False,
     ) -> None:
         self.ridge, self.evidence, self.weights = ridge, evidence, weights
-        self.engine, self.fixed_rate = engine, rate
+        self.engine, self.fixed_rate, self.rate_is_known = engine, rate, known
         self.first_rate = evidence.first_rate() if rate is None else rate
         self.first_chances = evidence.chances(self.first_rate)
         self._held: tuple[float, tuple[Array, ...]] = (np.nan, ())
@@ -163,7 +171,7 @@ class SoftStage:
     def settle_rate(self, state: State) -> State:
         """The state with its noise rate estimated, whichever round it comes from."""
         rate = state.rate
-        if self.fixed_rate is None:
+        if not self.rate_is_known:
             for _ in range(_RATE_STEPS):
                 rate = self.evidence.noise_rate(rate, state.messages, state.nodes)
         return replace(state, rate=rate)

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Field, Ridge
+from coterie.data import one_thread
 
 Array = NDArray[Any]
 
@@ -77,7 +77,7 @@ def cluster_prototypes(
     spread = np.sqrt(np.average((points[held] ** 2).sum(axis=1), weights=counts[held]))
     if not spread > 0:
         return np.arange(len(points), dtype=np.int64) % n_clusters  # no direction says anything
-    with threadpool_limits(limits=1):  # the sum over threads would round by their number
+    with one_thread():  # the sum over threads would round by their number
         model = KMeans(n_clusters, n_init=5, random_state=seed)
         model.fit(points[held] / spread, sample_weight=counts[held])
         return model.predict(points / spread).astype(np.int64)

@@ -15,7 +15,8 @@ from coterie.cluster._mosaic_blobs import blob_field, centres
 from coterie.cluster._mosaic_evidence import DEFAULT_NOISE, Evidence
 from coterie.cluster._mosaic_field import field_values, members
 from coterie.cluster._mosaic_finish import data_costs, roughness
-from coterie.cluster._mosaic_search import PILOT_PROTOTYPES, Found, Search, Settings
+from coterie.cluster._mosaic_pilot import Settings
+from coterie.cluster._mosaic_search import PILOT_PROTOTYPES, Found, Search
 from coterie.cluster._mosaic_soft import fit_sharpness, softmax
 from coterie.cluster._mosaic_space import DISTORTIONS, Space, fit_space
 from coterie.constraints import Constraints, PairTable
@@ -57,9 +58,10 @@ class Mosaic(ConstrainedClusterer):
         that predicts the pairs as well to within a standard error.
     distortion : {"sqeuclidean", "cosine"}, default="sqeuclidean"
     noise : "estimate", None or float in (0, 0.5), default="estimate"
-        How often a plain soft pair is wrong: estimated from the pairs that the clusters cannot
-        explain; 0.05 (the library's default certainty) for None; or the given rate. Pairs with a
-        certainty of their own and hard pairs are taken at their word.
+        How often a plain soft pair is wrong: chosen so that pairs held out are predicted best,
+        then estimated from the pairs that the clusters cannot explain; 0.05 (the library's default
+        certainty) for None; or the given rate. Pairs with a certainty of their own and hard pairs
+        are taken at their word.
     refine : bool, default=True
         Whether rows in pairs are placed by their own pairs too. False labels every row by the
         field alone, as `predict` does; hard pairs are refused then, as they could not be kept.
@@ -191,6 +193,7 @@ class Mosaic(ConstrainedClusterer):
             inference=self.inference,
             smoothness=self.smoothness,
             rate=self._given_rate(),
+            rate_is_known=self.noise != "estimate",
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,

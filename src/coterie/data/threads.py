@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["num_threads", "one_blas_thread", "use_threads"]
+__all__ = ["num_threads", "one_blas_thread", "one_thread", "use_threads"]
 
 _chosen: ContextVar[int | None] = ContextVar("coterie_threads", default=None)
 
@@ -60,3 +60,11 @@ def one_blas_thread() -> Any:
     count could round differently for 1 and for 2 threads.
     """
     return _controller().limit(limits=1, user_api="blas")
+
+
+def one_thread() -> Any:
+    """Return a context in which libraries, OpenMP's too, use one thread.
+
+    For scikit-learn's K-Means, whose sums over threads round by their number.
+    """
+    return _controller().limit(limits=1)

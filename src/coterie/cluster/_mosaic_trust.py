@@ -1,0 +1,118 @@
+"""How far Mosaic trusts the pairs: as far as pairs that it has not heard are predicted best.
+
+A noise rate estimated from the pairs that the beliefs break is too low where rows are in few
+pairs: beliefs that have heard a wrong pair explain it. So the rate is chosen by cross-validation:
+pairs are held out in turn, beliefs are formed from the others at each rate of a ladder, and the
+probability of the held-out pairs under beliefs and rate decides.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster._mosaic_evidence import Evidence
+from coterie.cluster._mosaic_field import Float32
+from coterie.cluster._mosaic_pilot import Kind, Pilot, side_by_side
+from coterie.constraints import Constraints
+
+Array = NDArray[Any]
+
+_LADDER = (0.05, 0.1, 0.2, 0.3)  # rates that are tried beyond the first, while they do better
+_FOLDS = 3
+_ROUNDS = 8  # low trust takes them: beliefs grow slowly from pairs that say little
+_FEWEST_PAIRS = 2 * _FOLDS
+_MOST_PAIRS, _MOST_ROWS = 5_000, 10_000  # enough for a rate; more would take time only
+
+
+class Fold(NamedTuple):
+    """Some pairs held out (·, 2), their kinds and weights, and what the others say."""
+
+    pairs: Array
+    kind: Array
+    weight: Array
+    evidence: Evidence
+    start: Array
+
+
+def trusted_rate(pilot: Pilot, coordinates: Float32, kind: Kind, n_clusters: int) -> float | None:
+    """The rate under which held-out pairs are most probable; None if it is the first.
+
+    Pairs of one kind alone are predicted best by one cluster and cannot tell: None.
+
+    Parameters
+    ----------
+    pilot : Pilot
+    coordinates : (n, e)
+        Where the pilot's rows lie.
+    kind : Kind
+        How to start.
+    """
+    rng = np.random.default_rng(kind.seed)  # of its own: what follows does not depend on it
+    pilot, plain = _smaller(pilot, coordinates, rng)
+    kinds = pilot.stage.evidence.constraints.kind[plain]
+    if min(np.count_nonzero(kinds > 0), np.count_nonzero(kinds < 0)) < _FEWEST_PAIRS:
+        return None
+    parts = np.array_split(rng.permutation(plain), _FOLDS)
+    folds = side_by_side([partial(_hold_out, pilot, part, kind, n_clusters) for part in parts])
+    best, found = _predicted(pilot, folds, pilot.stage.first_rate, n_clusters), None
+    for rate in _LADDER:
+        now = _predicted(pilot, folds, rate, n_clusters)
+        if now <= best:
+            break
+        best, found = now, rate
+    return found
+
+
+def _smaller(
+    pilot: Pilot, coordinates: Float32, rng: np.random.Generator
+) -> tuple[Pilot, NDArray[np.int64]]:
+    """The pilot, or one of fewer rows and pairs that tells as much; and its plain pairs."""
+    stage = pilot.stage
+    evidence, n = stage.evidence, len(coordinates)
+    plain = np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
+    if plain.size > _MOST_PAIRS:
+        evidence = Evidence(_without(evidence.constraints, rng.permutation(plain)[_MOST_PAIRS:]))
+        pilot = pilot.hearing(evidence, None)
+    if n > _MOST_ROWS:
+        inside = evidence.core.rows
+        others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
+        room = max(_MOST_ROWS - inside.size, 0)
+        rows = np.sort(np.concatenate([inside, rng.permutation(others)[:room]]))
+        evidence = Evidence(evidence.constraints.subset(rows))
+        count = len(stage.ridge.field.prototypes)
+        pilot = Pilot.placed(
+            coordinates[rows], count, evidence, stage.weights[rows], pilot.settings, rng
+        )
+    return pilot, np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
+
+
+def _hold_out(pilot: Pilot, part: Array, kind: Kind, n_clusters: int) -> Fold:
+    known = pilot.stage.evidence.constraints
+    part = np.sort(part)
+    evidence = Evidence(_without(known, part))
+    start = pilot.hearing(evidence, None).start_labels(kind, n_clusters)
+    return Fold(known.pairs[part], known.kind[part], known.weight[part], evidence, start)
+
+
+def _without(known: Constraints, part: Array) -> Constraints:
+    kept = np.ones(known.n_pairs, dtype=bool)
+    kept[part] = False
+    return known._take(kept)
+
+
+def _predicted(pilot: Pilot, folds: list[Fold], rate: float, n_clusters: int) -> float:
+    """log-probability of all held-out pairs if answers are wrong at `rate`."""
+
+    def predict(fold: Fold) -> float:
+        state = pilot.hearing(fold.evidence, rate).try_start(fold.start, n_clusters, _ROUNDS)
+        left, right = state.rows[fold.pairs[:, 0]], state.rows[fold.pairs[:, 1]]
+        together = np.einsum("ij,ij->i", left, right)
+        right_answer = np.where(fold.kind > 0, together, 1.0 - together)
+        chance = rate + (1.0 - 2.0 * rate) * right_answer
+        return float(fold.weight @ np.log(chance))
+
+    return sum(side_by_side([partial(predict, fold) for fold in folds]))
