@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import RCA, Constraints, PCKMeans
-from coterie.exceptions import CoterieWarning, InvalidConstraints, InvalidData, InvalidParameter
+from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
 
 
 @parametrize_with_checks([RCA(), RCA(n_components=1)])
@@ -114,12 +114,13 @@ def test_constant_columns_are_left_out():
         RCA().fit(np.ones((5, 2)))
 
 
-def test_chunklets_with_a_cannot_link_are_left_out():
+def test_cannot_links_are_not_used():
     X = np.random.default_rng(0).standard_normal((12, 2))
-    known = Constraints(12, must_link=[(0, 1), (1, 2), (4, 5), (6, 7)], cannot_link=[(0, 2)])
-    with pytest.warns(CoterieWarning, match="1 chunklet.*3 rows"):
-        model = RCA().fit(X, constraints=known)
-    assert model.chunklets_.tolist() == [-1] * 4 + [0, 0, 1, 1] + [-1] * 4
+    together = [(0, 1), (1, 2), (4, 5), (6, 7)]
+    model = RCA().fit(X, constraints=Constraints(12, must_link=together, cannot_link=[(0, 2)]))
+    assert model.chunklets_.tolist() == [0, 0, 0, -1, 1, 1, 2, 2] + [-1] * 4
+    other = RCA().fit(X, constraints=Constraints(12, must_link=together))
+    np.testing.assert_array_equal(model.components_, other.components_)
 
 
 def test_float32_stays():

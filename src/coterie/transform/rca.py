@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints
-from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.validation import check_constraints, check_count, check_real, check_rows
 
 __all__ = ["RCA"]
@@ -30,8 +29,8 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     says which directions differ between rows that belong together and so do not matter; the
     metric is its inverse (2.10, which prints C itself). Rows are mapped by W with
     :math:`W^\top W = C^{-1}`, directions that matter most first: Euclidean distances afterwards
-    are Mahalanobis distances before. Cannot-links are not used, as in the paper, except that a
-    chunklet with a cannot-link inside is left out, with a warning: some answer in it is wrong.
+    are Mahalanobis distances before. Cannot-links are not used, as in the paper: to leave out a
+    chunklet that holds one, as some answer in it must be wrong, costs more than it saves.
 
     Parameters
     ----------
@@ -140,22 +139,10 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 def find_chunklets(constraints: Constraints) -> NDArray[np.int64]:
-    """Chunklet (n,) of each row: components of the must-links, -1 for rows in none.
-
-    A component that holds a cannot-link is left out with a warning.
-    """
+    """Chunklet (n,) of each row: components of the must-links, -1 for rows in none."""
     closure = constraints.closure(hard_only=False)
-    torn = np.unique(closure.component[constraints.pairs[closure.clashing, 0]])
-    good = closure.sizes > 1
-    good[torn] = False
-    if torn.size:
-        warnings.warn(
-            f"{torn.size} chunklet(s) of {closure.sizes[torn].sum()} rows hold a cannot-link and "
-            "are left out: constraints.conflicts() shows which pairs disagree.",
-            CoterieWarning,
-            stacklevel=3,
-        )
-    number = np.where(good, np.cumsum(good) - 1, -1)
+    joined = closure.sizes > 1
+    number = np.where(joined, np.cumsum(joined) - 1, -1)
     return np.asarray(number[closure.component], dtype=np.int64)
 
 
