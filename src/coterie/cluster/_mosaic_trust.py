@@ -3,7 +3,10 @@
 A noise rate estimated from the pairs that the beliefs break is too low where rows are in few
 pairs: beliefs that have heard a wrong pair explain it. So the rate is chosen by cross-validation:
 pairs are held out in turn, beliefs are formed from the others at each rate of a ladder, and the
-probability of the held-out pairs under beliefs and rate decides.
+probability of the held-out pairs under beliefs and rate decides. That beliefs are too sure of
+themselves is no sign of wrong pairs, though: clusters may not follow the rows' positions. So trust
+is kept unless beliefs at the rate found do better than trusting ones even if either are judged at
+the rate that suits them.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _LADDER = (0.05, 0.1, 0.2, 0.3)  # rates that are tried beyond the first, while 
 _FOLDS = 3
 _ROUNDS = 8  # low trust takes them: beliefs grow slowly from pairs that say little
 _FEWEST_PAIRS = 2 * _FOLDS
+_JUDGED_AT = (0.002, 0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _MOST_PAIRS, _MOST_ROWS = 5_000, 10_000  # enough for a rate; more would take time only
 
 
@@ -39,9 +43,10 @@ class Fold(NamedTuple):
 
 
 def trusted_rate(pilot: Pilot, coordinates: Float32, kind: Kind, n_clusters: int) -> float | None:
-    """The rate under which held-out pairs are most probable; None if it is the first.
+    """The rate under which held-out pairs are most probable; None to trust the pairs.
 
-    Pairs of one kind alone are predicted best by one cluster and cannot tell: None.
+    They are trusted unless less trust is better by more than one standard error, and where they
+    cannot tell: pairs of one kind alone are predicted best by one cluster.
 
     Parameters
     ----------
@@ -58,13 +63,16 @@ def trusted_rate(pilot: Pilot, coordinates: Float32, kind: Kind, n_clusters: int
         return None
     parts = np.array_split(rng.permutation(plain), _FOLDS)
     folds = side_by_side([partial(_hold_out, pilot, part, kind, n_clusters) for part in parts])
-    best, found = _predicted(pilot, folds, pilot.stage.first_rate, n_clusters), None
+    trusting = _agreement(pilot, folds, pilot.stage.first_rate, n_clusters)
+    best, found, beliefs = _chances(trusting, pilot.stage.first_rate).sum(), None, trusting
     for rate in _LADDER:
-        now = _predicted(pilot, folds, rate, n_clusters)
+        doubting = _agreement(pilot, folds, rate, n_clusters)
+        now = _chances(doubting, rate).sum()
         if now <= best:
             break
-        best, found = now, rate
-    return found
+        best, found, beliefs = now, rate, doubting
+    lead = _at_best(beliefs) - _at_best(trusting)
+    return found if lead.sum() > np.sqrt(lead.size) * lead.std() else None
 
 
 def _smaller(
@@ -104,15 +112,32 @@ def _without(known: Constraints, part: Array) -> Constraints:
     return known._take(kept)
 
 
-def _predicted(pilot: Pilot, folds: list[Fold], rate: float, n_clusters: int) -> float:
-    """log-probability of all held-out pairs if answers are wrong at `rate`."""
+class Agreement(NamedTuple):
+    """How probably beliefs agree with each held-out pair (m,), and the pairs' weights."""
 
-    def predict(fold: Fold) -> float:
+    share: Array
+    weight: Array
+
+
+def _agreement(pilot: Pilot, folds: list[Fold], rate: float, n_clusters: int) -> Agreement:
+    """By beliefs formed at `rate`."""
+
+    def agree(fold: Fold) -> Array:
         state = pilot.hearing(fold.evidence, rate).try_start(fold.start, n_clusters, _ROUNDS)
         left, right = state.rows[fold.pairs[:, 0]], state.rows[fold.pairs[:, 1]]
         together = np.einsum("ij,ij->i", left, right)
-        right_answer = np.where(fold.kind > 0, together, 1.0 - together)
-        chance = rate + (1.0 - 2.0 * rate) * right_answer
-        return float(fold.weight @ np.log(chance))
+        return np.where(fold.kind > 0, together, 1.0 - together)
 
-    return sum(side_by_side([partial(predict, fold) for fold in folds]))
+    share = np.concatenate(side_by_side([partial(agree, fold) for fold in folds]))
+    return Agreement(share, np.concatenate([fold.weight for fold in folds]))
+
+
+def _chances(agreement: Agreement, rate: float) -> NDArray[np.float64]:
+    """log-probability of each held-out pair (m,) if answers are wrong at `rate`."""
+    right = rate + (1.0 - 2.0 * rate) * agreement.share
+    return np.asarray(agreement.weight * np.log(right))
+
+
+def _at_best(agreement: Agreement) -> NDArray[np.float64]:
+    """The same at the rate that suits the beliefs best."""
+    return max((_chances(agreement, rate) for rate in _JUDGED_AT), key=np.sum)
