@@ -120,7 +120,7 @@ def _origin(results: Results) -> str:
     share = "all" if len(results.log) == wanted else f"{len(results.log)} of"
     return (
         f"Profile `{results.profile}`: {share} {wanted} cells, {when}, coterie {versions} at "
-        f"{', '.join(commits)}, {machines}, {seconds / 60:.0f} CPU minutes."
+        f"{', '.join(commits)}, {machines}, {seconds / 60:.0f} minutes in all."
     )
 
 

@@ -57,7 +57,7 @@ def run_cell(function: CellFunction, cell: Cell) -> Outcome:
     Fits that stop at their largest number of iterations say so in the rows, where a study cares;
     the warning is not repeated a thousand times.
     """
-    begin = time.process_time()
+    begin = time.perf_counter()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -70,7 +70,7 @@ def run_cell(function: CellFunction, cell: Cell) -> Outcome:
         return Outcome(cell, [], missing=str(error))
     except Exception:  # whatever it is, it is shown at the end and the command fails
         return Outcome(cell, [], error=f"{cell.key}:\n{traceback.format_exc()}")
-    return Outcome(cell, rows, time.process_time() - begin)
+    return Outcome(cell, rows, time.perf_counter() - begin)
 
 
 def run_study(
