@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints
+from coterie.mixture import PPC
 
 SHAPES = ("tree", "cycle", "random", "disjoint")
+TYPES = ("full", "tied", "diag", "spherical")
 
 
 class Small(NamedTuple):
@@ -79,3 +83,15 @@ def blobs(n_per, k, d, spread, rng):
     """k Gaussian groups with centres `spread` apart on average."""
     y = np.repeat(np.arange(k), n_per)
     return spread * rng.normal(size=(k, d))[y] + rng.normal(size=(k * n_per, d)), y
+
+
+def fit(X, constraints=None, k=2, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return PPC(k, **{"random_state": 0, **params}).fit(X, constraints=constraints)
+
+
+def assert_finite(model):
+    for name in ("resp_", "weights_", "means_", "covariances_", "pair_posteriors_"):
+        assert np.isfinite(getattr(model, name)).all(), name
+    assert np.isfinite(model.lower_bounds_).all()
