@@ -83,8 +83,10 @@ class CoreGraph:
 
     @property
     def crowd_size(self) -> int:
-        """Nodes for which a fresh search may find what a search from earlier labels does not."""
-        return 0 if self._crowd is None else self._crowd.nodes.size
+        """What a fresh search, which may find what a search from earlier labels does not, has to
+        visit: nodes, and twice the edges between them.
+        """
+        return 0 if self._crowd is None else self._crowd.nodes.size + self._crowd.entries.size
 
     @property
     def can_prove(self) -> bool:

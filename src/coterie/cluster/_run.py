@@ -17,7 +17,7 @@ Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
-_SMALL_CROWD = 5000  # nodes that are searched afresh in every iteration
+_SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
 
 
 class Progress(NamedTuple):
