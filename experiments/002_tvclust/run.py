@@ -16,6 +16,7 @@ from coterie import (
     Constraints,
     DPMeans,
     HMRFKMeans,
+    Mosaic,
     MPCKMeans,
     PCKMeans,
     RDPMeans,
@@ -51,6 +52,7 @@ DEFAULTS: dict[str, Fit] = {
         X, constraints=pairs
     ),
     "PPC": lambda X, pairs, k, seed: PPC(k, random_state=seed).fit(X, constraints=pairs),
+    "Mosaic": lambda X, pairs, k, seed: Mosaic(k, random_state=seed).fit(X, constraints=pairs),
     "PCKMeans": lambda X, pairs, k, seed: PCKMeans(k, random_state=seed).fit(X, constraints=pairs),
     "MPCKMeans": METHODS["MPCKMeans"],
     "LCVQE": METHODS["LCVQE"],
