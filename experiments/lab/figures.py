@@ -27,6 +27,9 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 COLUMNS = 3  # panels side by side
+#: By number of columns: width of a panel in inches, and columns of the legend below; a panel that
+#: stands alone is larger and has it beside.
+LAYOUT = {1: (5.6, 1), 2: (3.1, 3), 3: (3.1, 5)}
 STYLES = ("o-", "s--", "^-.", "D:", "v-", "P--", "X-.", "*:")
 LARGEST = 100_000  # bytes of a picture: they are committed
 
@@ -47,11 +50,12 @@ def draw(figure: dict[str, Any], frame: pd.DataFrame, path: Path) -> bool:
         return False
     width = min(COLUMNS, len(panels))
     height = -(-len(panels) // width)
+    inches, legend_columns = LAYOUT[width]
     # Constrained layout leaves room for the legend whatever the number of methods.
     canvas, grid = plt.subplots(
         height,
         width,
-        figsize=(3.1 * width, 2.5 * height + 0.5),
+        figsize=(inches * width, 2.5 * height + 0.5),
         squeeze=False,
         layout="constrained",
     )
@@ -74,8 +78,8 @@ def draw(figure: dict[str, Any], frame: pd.DataFrame, path: Path) -> bool:
     canvas.legend(
         [handles[label] for label in shown],
         shown,
-        loc="outside lower center",
-        ncols=min(len(shown), 5),
+        loc="outside right center" if len(panels) == 1 else "outside lower center",
+        ncols=min(len(shown), legend_columns),
         fontsize=8,
         frameon=False,
     )
