@@ -118,7 +118,8 @@ def _panel(axis: Any, figure: dict[str, Any], rows: pd.DataFrame, lines: list[An
             elinewidth=0.7,
             capsize=1.5,
         )
-    axis.set_xscale(figure.get("x_scale", "linear"))
-    axis.set_yscale(figure.get("y_scale", "linear"))
+    for scale, set_scale in (("x_scale", axis.set_xscale), ("y_scale", axis.set_yscale)):
+        if scale in figure:  # "linear" would also take away the names of an axis of names
+            set_scale(figure[scale])
     axis.tick_params(labelsize=7)
     axis.grid(alpha=0.3, linewidth=0.5)
