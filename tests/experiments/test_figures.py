@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+
 from lab import figures
 
 METHODS = ["K-Means (no answers)", "TVClust", "Mosaic", "PPC", "RDPMeans", "PCKMeans", "MPCKMeans"]
