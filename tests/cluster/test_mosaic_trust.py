@@ -87,6 +87,15 @@ class TestTrust:
         assert plain.size == evidence.constraints.n_pairs >= 800
         assert trust.trusted_rate(pilot, coordinates, Kind(0, 0), 2) == 0.2
 
+    def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self, monkeypatch):
+        X, y, known = moons(1000, 200, 0.0)
+        i = np.arange(999)
+        hard = Constraints(1000, must_link=np.c_[i, i + 1][y[:-1] == y[1:]]).as_hard()
+        monkeypatch.setattr(trust, "_MOST_ROWS", 500)
+        pilot, coordinates = piloted(X, hard + known)
+        smaller, _ = trust._smaller(pilot, coordinates, np.random.default_rng(0))
+        assert smaller.stage.evidence.constraints.n_samples == 500
+
     def test_hard_and_certain_pairs_are_never_held_out(self):
         X, _, known = moons(200, 200, 0.0)
         hard = known._take(np.arange(100)).as_hard()

@@ -81,12 +81,12 @@ def _smaller(
     """The pilot, or one of fewer rows and pairs that tells as much; and its plain pairs."""
     stage = pilot.stage
     evidence, n = stage.evidence, len(coordinates)
-    plain = np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
+    plain = _plain_pairs(evidence)
     if plain.size > _MOST_PAIRS:
         evidence = Evidence(_without(evidence.constraints, rng.permutation(plain)[_MOST_PAIRS:]))
-        pilot = pilot.hearing(evidence, None)
+        pilot, plain = pilot.hearing(evidence, None), _plain_pairs(evidence)
     if n > _MOST_ROWS:
-        inside = evidence.core.rows
+        inside = np.unique(evidence.constraints.pairs[plain])  # not rows in hard pairs only
         others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
         room = max(_MOST_ROWS - inside.size, 0)
         rows = np.sort(np.concatenate([inside, rng.permutation(others)[:room]]))
@@ -95,7 +95,12 @@ def _smaller(
         pilot = Pilot.placed(
             coordinates[rows], count, evidence, stage.weights[rows], pilot.settings, rng
         )
-    return pilot, np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
+    return pilot, _plain_pairs(evidence)
+
+
+def _plain_pairs(evidence: Evidence) -> NDArray[np.int64]:
+    """Numbers of the pairs that the rate is about."""
+    return np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
 
 
 def _hold_out(pilot: Pilot, part: Array, kind: Kind, n_clusters: int) -> Fold:
