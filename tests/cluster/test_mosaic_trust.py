@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_info
 
-from coterie import Mosaic
+from coterie import Constraints, Mosaic
 from coterie.cluster import _mosaic_trust as trust
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_pilot import Kind, Pilot, Settings, side_by_side
