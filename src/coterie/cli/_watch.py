@@ -17,6 +17,7 @@ from coterie.progress import Interruption, Step, interruptible, watching
 __all__ = ["watched"]
 
 _PATIENCE = 2.0  # seconds before a bar is worth its lines
+_TURN = 1.0  # seconds without a word after which another thread's loop is shown instead
 
 
 @contextmanager
@@ -56,12 +57,24 @@ class Bar:
         self.task: Any = None
         self.last = 0
         self.begun_steps = False
+        self.shown_thread, self.shown_at = 0, -_TURN
+        self.turns = threading.Lock()
 
     def show(self, step: Step) -> None:
-        """Show an iteration; also the watcher's signature, so it must return None."""
+        """Show an iteration; also the watcher's signature, so it must return None.
+
+        Of loops that run side by side one is shown: the bar would jump to and fro.
+        """
         self.begun_steps = True
+        with self.turns:
+            now, thread = time.monotonic(), threading.get_ident()
+            if thread == self.shown_thread or now - self.shown_at > _TURN:
+                self.shown_thread, self.shown_at = thread, now
+                self._show(step, now)
+
+    def _show(self, step: Step, now: float) -> None:
         if self.progress is None:
-            if time.monotonic() - self.begun < _PATIENCE:
+            if now - self.begun < _PATIENCE:
                 return
             self._open()
         if step.step <= self.last:  # another loop has begun: another start, another stage
