@@ -30,6 +30,8 @@ _ROUNDS = 8  # low trust takes them: beliefs grow slowly from pairs that say lit
 _FEWEST_PAIRS = 2 * _FOLDS
 _JUDGED_AT = (0.002, 0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _MOST_PAIRS, _MOST_ROWS = 5_000, 10_000  # enough for a rate; more would take time only
+_COMPANY = 2  # free rows for each row in pairs, where not all take part
+_FEWEST_ROWS = 2_000
 
 
 class Fold(NamedTuple):
@@ -85,10 +87,11 @@ def _smaller(
     if plain.size > _MOST_PAIRS:
         evidence = Evidence(_without(evidence.constraints, rng.permutation(plain)[_MOST_PAIRS:]))
         pilot, plain = pilot.hearing(evidence, None), _plain_pairs(evidence)
-    if n > _MOST_ROWS:
-        inside = np.unique(evidence.constraints.pairs[plain])  # not rows in hard pairs only
+    inside = np.unique(evidence.constraints.pairs[plain])  # not rows in hard pairs only
+    most = min(max((1 + _COMPANY) * inside.size, _FEWEST_ROWS), _MOST_ROWS)
+    if n > most:
         others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
-        room = max(_MOST_ROWS - inside.size, 0)
+        room = max(most - inside.size, 0)
         rows = np.sort(np.concatenate([inside, rng.permutation(others)[:room]]))
         evidence = Evidence(evidence.constraints.subset(rows))
         count = len(stage.ridge.field.prototypes)
