@@ -59,17 +59,19 @@ def fit_ppc(k: int, X: NDArray[Any], pairs: Constraints, seed: int, **options: A
 
     In two dimensions EM is cheap and leaves flat stretches late: more starts, a finer tolerance.
     """
-    small = X.shape[1] == 2
-    model = PPC(
-        k,
-        n_init=2 * STARTS if small else STARTS,
-        tol=1e-5 if small else 1e-3,
-        max_iter=300,
-        random_state=seed,
-        reg_covar=REG_COVAR,
-        **options,
-    )
+    model = PPC(k, random_state=seed, **search(X), **options)
     return model.fit(X, constraints=pairs)
+
+
+def search(X: NDArray[Any]) -> dict[str, Any]:
+    """How long EM runs and how often it starts, for every mixture alike."""
+    small = X.shape[1] == 2
+    return {
+        "n_init": 2 * STARTS if small else STARTS,
+        "tol": 1e-5 if small else 1e-3,
+        "max_iter": 300,
+        "reg_covar": REG_COVAR,
+    }
 
 
 def fit_cop(k: int, X: NDArray[Any], pairs: Constraints, seed: int) -> COPKMeans:
@@ -79,8 +81,7 @@ def fit_cop(k: int, X: NDArray[Any], pairs: Constraints, seed: int) -> COPKMeans
 
 def fit_mixture(k: int, X: NDArray[Any], seed: int) -> NDArray[Any]:
     """The mixture that knows no pairs."""
-    model = GaussianMixture(k, n_init=STARTS, random_state=seed, reg_covar=REG_COVAR)
-    return model.fit_predict(X)
+    return GaussianMixture(k, random_state=seed, **search(X)).fit_predict(X)
 
 
 def soft_kmeans(rows: Data, pairs: Constraints, seed: int) -> float:
