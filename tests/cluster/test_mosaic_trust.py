@@ -17,7 +17,7 @@ from coterie.constraints import sample_pairs
 from coterie.data import num_threads, use_threads
 from coterie.progress import keep_going, watching
 
-BY_POSITION = Kind(seed=0, reach=None)
+BY_POSITION, BY_PAIRS = Kind(seed=0, reach=None), Kind(seed=0, reach=0)
 
 
 def moons(n: int, pairs: int, noise: float, seed: int = 0):
@@ -34,12 +34,43 @@ def piloted(X, known):
     return pilot, coordinates
 
 
+def found_rate(X, known, kind=BY_PAIRS):
+    pilot, coordinates = piloted(X, known)
+    state = pilot.try_start(pilot.start_labels(kind, 2), 2, 10)
+    return trust.trusted_rate(pilot, state, coordinates, kind, 2)
+
+
+def all_pairs(y, rows, noise, seed=0):
+    """Every pair of `rows`, some of them of the wrong kind."""
+    i, j = (rows[part] for part in np.triu_indices(len(rows), 1))
+    wrong = np.random.default_rng(seed).random(i.size) < noise
+    same = (y[i] == y[j]) ^ wrong
+    pairs = np.c_[i, j]
+    return Constraints(len(y), must_link=pairs[same], cannot_link=pairs[~same])
+
+
 class TestTrust:
     @pytest.mark.parametrize(("noise", "wanted"), [(0.0, None), (0.1, 0.1), (0.2, 0.2), (0.3, 0.3)])
     def test_the_rate_of_the_ladder_nearest_to_the_truth_is_found(self, noise, wanted):
         X, _, known = moons(400, 800, noise)
-        pilot, coordinates = piloted(X, known)
-        assert trust.trusted_rate(pilot, coordinates, Kind(0, 0), 2) == wanted
+        assert found_rate(X, known) == wanted
+
+    @pytest.mark.parametrize("noise", [0.0, 0.05, 0.1, 0.2, 0.3])
+    def test_many_pairs_a_row_check_one_another(self, noise, monkeypatch):
+        X, y = make_moons(600, noise=0.08, random_state=0)
+        known = all_pairs(y, np.arange(0, 600, 9), noise)
+        monkeypatch.setattr(trust, "_predicting_rate", None)  # not asked
+        rate = found_rate(X, known)
+        if noise:
+            broken = (known.kind > 0) != (y[known.pairs[:, 0]] == y[known.pairs[:, 1]])
+            assert rate == pytest.approx(broken.mean(), abs=0.01)
+        else:
+            assert rate is None
+
+    def test_many_pairs_that_too_few_clusters_must_break_are_no_reason_for_distrust(self):
+        X, _ = make_moons(600, noise=0.08, random_state=0)
+        apart = all_pairs(np.arange(600), np.arange(0, 600, 9), 0.0)
+        assert found_rate(X, apart) is None
 
     def test_held_out_pairs_are_judged_by_the_formula(self):
         X, _, known = moons(60, 40, 0.1)
@@ -63,8 +94,7 @@ class TestTrust:
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
         known = sample_pairs(y, 250, random_state=0)
-        pilot, coordinates = piloted(X, known)
-        assert trust.trusted_rate(pilot, coordinates, Kind(0, 0), 2) is None
+        assert found_rate(X, known) is None
 
     def test_pairs_of_one_kind_or_few_pairs_cannot_tell(self):
         X, _, known = moons(200, 300, 0.2)
@@ -73,8 +103,7 @@ class TestTrust:
             known.only("cannot_link"),
             known._take(np.arange(10)),
         ):
-            pilot, coordinates = piloted(X, some)
-            assert trust.trusted_rate(pilot, coordinates, BY_POSITION, 2) is None
+            assert found_rate(X, some, BY_POSITION) is None
 
     def test_of_many_rows_and_pairs_a_part_decides_and_finds_the_same(self, monkeypatch):
         X, _, known = moons(3000, 3000, 0.2)
@@ -85,7 +114,7 @@ class TestTrust:
         evidence = smaller.stage.evidence
         assert evidence.constraints.n_samples == 1700
         assert plain.size == evidence.constraints.n_pairs >= 800
-        assert trust.trusted_rate(pilot, coordinates, Kind(0, 0), 2) == 0.2
+        assert found_rate(X, known) == 0.2
 
     def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self, monkeypatch):
         X, y, known = moons(1000, 200, 0.0)

@@ -68,7 +68,7 @@ class Search:
             k = max(j.n_clusters(self.rng, len(coordinates)) for j in joins)
         best, state, kinds = self._choose_space(pilots, k)
         if wanted.rate is None:
-            rate = trusted_rate(pilots[best], spaces[best][1], kinds[0], k)
+            rate = trusted_rate(pilots[best], state, spaces[best][1], kinds[0], k)
             if rate is not None:
                 wanted = self.settings = replace(wanted, rate=rate)
                 pilots = [pilot.hearing(self.evidence, rate) for pilot in pilots]

@@ -1,12 +1,14 @@
-"""How far Mosaic trusts the pairs: as far as pairs that it has not heard are predicted best.
+"""How far Mosaic trusts the pairs.
 
-A noise rate estimated from the pairs that the beliefs break is too low where rows are in few
-pairs: beliefs that have heard a wrong pair explain it. So the rate is chosen by cross-validation:
-pairs are held out in turn, beliefs are formed from the others at each rate of a ladder, and the
-probability of the held-out pairs under beliefs and rate decides. That beliefs are too sure of
-themselves is no sign of wrong pairs, though: clusters may not follow the rows' positions. So trust
-is kept unless beliefs at the rate found do better than trusting ones even if either are judged at
-the rate that suits them.
+Where rows are in many pairs, pairs check one another: the share that beliefs break, having heard
+them all, is the share that is wrong.
+
+Where they are in few that share is too low: beliefs that have heard a wrong pair explain it. There
+the rate is chosen by cross-validation: pairs are held out in turn, beliefs are formed from the
+others at each rate of a ladder, and the probability of the held-out pairs under beliefs and rate
+decides. That beliefs are too sure of themselves is no sign of wrong pairs, though: clusters may not
+follow the rows' positions. So trust is kept unless beliefs at the rate found do better than
+trusting ones even if either are judged at the rate that suits them.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from coterie.cluster._mosaic_evidence import Evidence
 from coterie.cluster._mosaic_field import Float32
 from coterie.cluster._mosaic_pilot import Kind, Pilot, side_by_side
+from coterie.cluster._mosaic_soft import State
 from coterie.constraints import Constraints
 
 Array = NDArray[Any]
@@ -32,6 +35,7 @@ _JUDGED_AT = (0.002, 0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0
 _MOST_PAIRS, _MOST_ROWS = 5_000, 10_000  # enough for a rate; more would take time only
 _COMPANY = 2  # free rows for each row in pairs, where not all take part
 _FEWEST_ROWS = 2_000
+_MANY = 50  # pairs a row; the rate that beliefs end with was found right from 25
 
 
 class Fold(NamedTuple):
@@ -44,24 +48,44 @@ class Fold(NamedTuple):
     start: Array
 
 
-def trusted_rate(pilot: Pilot, coordinates: Float32, kind: Kind, n_clusters: int) -> float | None:
-    """The rate under which held-out pairs are most probable; None to trust the pairs.
+def trusted_rate(
+    pilot: Pilot, state: State, coordinates: Float32, kind: Kind, n_clusters: int
+) -> float | None:
+    """The rate at which to listen to the pairs; None to trust them.
 
-    They are trusted unless less trust is better by more than one standard error, and where they
-    cannot tell: pairs of one kind alone are predicted best by one cluster.
+    They are trusted where they cannot tell: pairs of one kind alone are predicted best by one
+    cluster, or broken because clusters are too few.
 
     Parameters
     ----------
     pilot : Pilot
+    state : State
+        Where the pilot ended, trusting the pairs.
     coordinates : (n, e)
         Where the pilot's rows lie.
     kind : Kind
         How to start.
     """
+    stage = pilot.stage
+    plain = _plain_pairs(stage.evidence)
+    if not _both_kinds(stage.evidence, plain):
+        return None
+    if 2 * plain.size < _MANY * np.unique(stage.evidence.constraints.pairs[plain]).size:
+        return _predicting_rate(pilot, coordinates, kind, n_clusters)
+    rate = stage.settle_rate(state).rate
+    return rate if rate > stage.first_rate else None
+
+
+def _predicting_rate(
+    pilot: Pilot, coordinates: Float32, kind: Kind, n_clusters: int
+) -> float | None:
+    """The rate under which held-out pairs are most probable.
+
+    None unless less trust is better by more than one standard error.
+    """
     rng = np.random.default_rng(kind.seed)  # of its own: what follows does not depend on it
     pilot, plain = _smaller(pilot, coordinates, rng)
-    kinds = pilot.stage.evidence.constraints.kind[plain]
-    if min(np.count_nonzero(kinds > 0), np.count_nonzero(kinds < 0)) < _FEWEST_PAIRS:
+    if not _both_kinds(pilot.stage.evidence, plain):
         return None
     parts = np.array_split(rng.permutation(plain), _FOLDS)
     folds = side_by_side([partial(_hold_out, pilot, part, kind, n_clusters) for part in parts])
@@ -104,6 +128,11 @@ def _smaller(
 def _plain_pairs(evidence: Evidence) -> NDArray[np.int64]:
     """Numbers of the pairs that the rate is about."""
     return np.flatnonzero(evidence.is_plain & (evidence.constraints.weight > 0))
+
+
+def _both_kinds(evidence: Evidence, plain: Array) -> bool:
+    kinds = evidence.constraints.kind[plain]
+    return bool(min((kinds > 0).sum(), (kinds < 0).sum()) >= _FEWEST_PAIRS)
 
 
 def _hold_out(pilot: Pilot, part: Array, kind: Kind, n_clusters: int) -> Fold:
