@@ -39,31 +39,36 @@ def normalise(values):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def gather(prior, messages, lo, hi, belief):
-    """The belief prior times messages lo..hi, normalised.
+def gather(i, priors, messages, lo, hi, beliefs):
+    """The belief of node i: its prior times messages lo..hi, normalised.
 
     Four messages at a time: their products do not wait for one another, and as none is below
     `LEAST_MESSAGE` a belief that has been kept above `TINY` cannot underflow in between.
     """
-    # IN: prior (K,), messages (2E, K). OUT: belief (K,)
-    belief[:] = prior
+    # IN: priors (s, K), messages (2E, K). OUT: beliefs (s, K), row i
+    n_clusters = priors.shape[1]
+    for k in range(n_clusters):
+        beliefs[i, k] = priors[i, k]
     e = lo
     while e < hi:
         four = e + 4 <= hi
         top = 0.0
-        for k in range(belief.shape[0]):
+        for k in range(n_clusters):
             said = np.float64(messages[e, k])
             if four:
                 said *= np.float64(messages[e + 1, k])
                 said *= np.float64(messages[e + 2, k]) * np.float64(messages[e + 3, k])
-            belief[k] = max(belief[k] * said, TINY)
-            top = max(top, belief[k])
+            beliefs[i, k] = max(beliefs[i, k] * said, TINY)
+            top = max(top, beliefs[i, k])
         if top < 1e-100:  # many messages: stay clear of underflow
-            belief /= top
+            for k in range(n_clusters):
+                beliefs[i, k] /= top
         e += 4 if four else 1
-    scale = 1.0 / belief.sum()
-    for k in range(belief.shape[0]):
-        belief[k] = max(belief[k] * scale, LEAST_BELIEF)
+    total = 0.0
+    for k in range(n_clusters):
+        total += beliefs[i, k]
+    for k in range(n_clusters):
+        beliefs[i, k] = max(beliefs[i, k] / total, LEAST_BELIEF)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -89,7 +94,7 @@ def propagate(priors, indptr, together, apart, twin, sweeps, tol, messages, told
         before = sent
         for i in range(s):
             lo, hi = indptr[i], indptr[i + 1]
-            gather(priors[i], messages, lo, hi, beliefs[i])
+            gather(i, priors, messages, lo, hi, beliefs)
             change = 0.0
             for k in range(n_clusters):
                 change = max(change, abs(beliefs[i, k] - told[i, k]))
@@ -121,7 +126,7 @@ def propagate(priors, indptr, together, apart, twin, sweeps, tol, messages, told
         if sent == before:  # a silent sweep: the beliefs are up to date
             return sent
     for i in range(s):
-        gather(priors[i], messages, indptr[i], indptr[i + 1], beliefs[i])
+        gather(i, priors, messages, indptr[i], indptr[i + 1], beliefs)
     return sent
 
 
@@ -244,35 +249,48 @@ def lead(first, last, chance, other, indptr, indices, together, apart):
 
 
 @njit(cache=True, nogil=True)
-def softmax_rows(scale, values, out):
-    """softmax(scale * values) of each row; returns nothing."""
+def below_top(scale, values, out):
+    """scale * (values - the largest of the row): the logarithm of a softmax but for a constant."""
     # IN: values (n, K). OUT: out (n, K)
     for i in range(values.shape[0]):
+        top = values[i, 0]
+        for k in range(1, values.shape[1]):
+            top = max(top, values[i, k])
         for k in range(values.shape[1]):
-            out[i, k] = scale * values[i, k]
-        normalise(out[i])
+            out[i, k] = scale * (values[i, k] - top)
 
 
 @njit(cache=True, nogil=True)
-def slope_and_curvature(scale, values, targets, weights):
-    """Derivatives in `scale` of sum_i w_i sum_k t_ik log softmax(scale v_i)_k."""
-    # IN: values, targets (n, K); weights (n,)
+def to_shares(values):
+    """Divide each row (K,) by its sum."""
+    # OUT: values (n, K)
+    for i in range(values.shape[0]):
+        total = 0.0
+        for k in range(values.shape[1]):
+            total += values[i, k]
+        for k in range(values.shape[1]):
+            values[i, k] /= total
+
+
+@njit(cache=True, nogil=True)
+def slope_and_curvature(chance, values, targets, weights):
+    """Derivatives in b of sum_i w_i sum_k t_ik log softmax(b v_i)_k."""
+    # IN: chance (n, K), softmax(b v_i) but for a factor per row; values, targets (n, K);
+    #     weights (n,)
     slope = 0.0
     curvature = 0.0
-    chance = np.empty(values.shape[1])
     for i in range(values.shape[0]):
-        if weights[i] <= 0.0:
-            continue
-        for k in range(values.shape[1]):
-            chance[k] = scale * values[i, k]
-        normalise(chance)
+        total = 0.0
         mean = 0.0
         square = 0.0
         seen = 0.0
         for k in range(values.shape[1]):
-            mean += chance[k] * values[i, k]
-            square += chance[k] * values[i, k] ** 2
+            part = chance[i, k] * values[i, k]
+            total += chance[i, k]
+            mean += part
+            square += part * values[i, k]
             seen += targets[i, k] * values[i, k]
+        mean /= total
         slope += weights[i] * (seen - mean)
-        curvature += weights[i] * (square - mean * mean)
+        curvature += weights[i] * (square / total - mean * mean)
     return slope, curvature

@@ -233,7 +233,7 @@ class SoftStage:
             told[:] = heard[:] = 0.0  # what was said at another strength is said again
         else:
             odds = state.odds
-        nodes, messages = state.nodes.copy(), state.messages.copy()
+        nodes, messages = np.empty_like(state.nodes), state.messages.copy()
         strength = self._strength(odds, passing=len(messages) > 0)
         if len(messages):
             together, apart = strength
@@ -268,9 +268,14 @@ class SoftStage:
 def softmax(scale: float, values: Array) -> NDArray[np.float64]:
     """Each row of scale · values (n, K) as probabilities."""
     out = np.empty_like(values)
-    Rows(values).for_each(
-        lambda start, stop: kernels.softmax_rows(scale, values[start:stop], out[start:stop])
-    )
+
+    def fill(start: int, stop: int) -> None:
+        part = out[start:stop]
+        kernels.below_top(scale, values[start:stop], part)
+        np.exp(part, out=part)  # NumPy's is twice as fast as a compiled loop's
+        kernels.to_shares(part)
+
+    Rows(values).for_each(fill)
     return out
 
 
@@ -281,7 +286,11 @@ def fit_sharpness(values: Array, targets: Array, weights: Array, start: float) -
 
     def derivatives(start: int, stop: int) -> Array:
         part = slice(start, stop)
-        found = kernels.slope_and_curvature(beta, values[part], targets[part], weights[part])
+        # In float32, ten times as fast: beta is wanted to 1 %.
+        chance = np.empty((stop - start, values.shape[1]), dtype=np.float32)
+        kernels.below_top(beta, values[part], chance)
+        np.exp(chance, out=chance)
+        found = kernels.slope_and_curvature(chance, values[part], targets[part], weights[part])
         return np.array(found)
 
     for _ in range(5):
