@@ -73,7 +73,8 @@ def _semi_supervised(name: str) -> Fit:
 
         np.random.seed(seed)  # noqa: NPY002
         model = getattr(pairwise_constraints, name)(n_clusters=k)
-        model.fit(X, ml=pairs.must_link.tolist(), cl=pairs.cannot_link.tolist())
+        with np.errstate(all="raise"):  # as it sets NumPy for its whole process
+            model.fit(X, ml=pairs.must_link.tolist(), cl=pairs.cannot_link.tolist())
         return np.asarray(model.labels_)
 
     return fit

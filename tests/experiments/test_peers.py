@@ -49,6 +49,21 @@ def test_errors_and_packages_that_are_absent_are_results(monkeypatch):
     assert worker._fit("wrong", problem(50)).status == "failed: ZeroDivisionError"
 
 
+def test_what_a_package_makes_of_numpy_is_not_handed_on(monkeypatch):
+    def strict(X, *given):
+        np.seterr(all="raise")
+        return np.zeros(len(X))
+
+    def careless(X, *given):
+        return np.exp(np.full(len(X), -800.0))
+
+    monkeypatch.setitem(EVERYONE, "strict", strict)
+    monkeypatch.setitem(EVERYONE, "careless", careless)
+    with np.errstate():
+        assert worker._fit("strict", problem(50)).status == "finished"
+        assert worker._fit("careless", problem(50)).status == "finished"
+
+
 def test_every_method_has_a_group_and_every_shape_four_classes():
     assert GROUP_OF.keys() == EVERYONE.keys()
     for shape in SHAPES:
