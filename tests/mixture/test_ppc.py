@@ -215,7 +215,7 @@ def test_shrinking_spheres_tend_to_pckmeans():
         pairs = labelled_pairs(y, 20, rng, flip=0.2)
         w = 1.5
         start = X[rng.choice(45, 3, replace=False)]
-        # Every assignment exact, as PPC's is: ICM, and what follows it, depends on the order of rows.
+        # Every assignment exact, as PPC's is: what ICM finds depends on the order of rows.
         theirs = PCKMeans(3, w=w, init=start, inference="exact", tol=0).fit(X, constraints=pairs)
         alpha = 1e-2
         heavy = w / alpha**2 / np.log(0.95 / 0.05)
