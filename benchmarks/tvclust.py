@@ -21,15 +21,15 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
-from coterie.cluster._rdp_fit import start_from_labels
-from coterie.cluster._rdp_pass import run_round
-from coterie.cluster._rdp_problem import Problem, Xi, get_divergence
+from coterie.cluster.rdp.fit import start_from_labels
+from coterie.cluster.rdp.passes import run_round
+from coterie.cluster.rdp.problem import Problem, Xi, get_divergence
 from coterie.constraints import Constraints
 from coterie.data import Rows
-from coterie.mixture import _tv_gibbs as gibbs
-from coterie.mixture._tv_families import Gaussian
-from coterie.mixture._tv_pairs import Belief, Beta, PairEvidence
-from coterie.mixture._tv_variational import Alpha, Data, Priors, run_variational
+from coterie.mixture.tvclust import gibbs
+from coterie.mixture.tvclust.families import Gaussian
+from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
+from coterie.mixture.tvclust.variational import Alpha, Data, Priors, run_variational
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from reference.tvclust import NaiveGaussian, naive_sweep

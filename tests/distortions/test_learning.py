@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from coterie import Constraints
-from coterie.cluster._metric_step import metric_problem
-from coterie.cluster._problem import Problem, Settings
+from coterie.cluster.kmeans.metric_step import metric_problem
+from coterie.cluster.kmeans.problem import Problem, Settings
 from coterie.distortions import get_distortion
 from coterie.distortions.learning import descend, rayleigh
 

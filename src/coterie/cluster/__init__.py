@@ -1,16 +1,18 @@
-"""Clusterers of the K-Means family."""
+"""Clusterers: the K-Means family, Mosaic, RDP-means and constrained complete linkage."""
 
 from coterie.cluster.complete_link import ConstrainedCompleteLink
-from coterie.cluster.cop_kmeans import COPKMeans
-from coterie.cluster.dp_means import DPMeans
-from coterie.cluster.hmrf_kmeans import HMRFKMeans
-from coterie.cluster.initialization import neighborhoods
-from coterie.cluster.lcvqe import LCVQE
+from coterie.cluster.kmeans import (
+    LCVQE,
+    ConstrainedKMeans,
+    COPKMeans,
+    HMRFKMeans,
+    MPCKMeans,
+    PCKMeans,
+    SeededKMeans,
+    neighborhoods,
+)
 from coterie.cluster.mosaic import Mosaic
-from coterie.cluster.mpck_means import MPCKMeans
-from coterie.cluster.pckmeans import PCKMeans
-from coterie.cluster.rdp_means import RDPMeans
-from coterie.cluster.seeded_kmeans import ConstrainedKMeans, SeededKMeans
+from coterie.cluster.rdp import DPMeans, RDPMeans
 
 __all__ = [
     "LCVQE",

@@ -1,0 +1,281 @@
+"""The estimator that PCKMeans, HMRFKMeans and MPCKMeans are settings of."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.kmeans.distances import distances_to
+from coterie.cluster.kmeans.problem import Problem, Settings
+from coterie.cluster.kmeans.run import Progress, Result, Start, run
+from coterie.cluster.kmeans.starts import complete_groups, initial_centers
+from coterie.constraints import Constraints
+from coterie.data import Rows, one_blas_thread
+from coterie.distortions import Distortion
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice, check_count, check_n_clusters, check_real
+
+Array = NDArray[Any]
+
+INFERENCE = (
+    "icm",
+    "mean_field",
+    "gibbs",
+    "belief_propagation",
+    "linear_program",
+    "exact",
+    "least_energy",
+    "auto",
+)
+INITS = ("neighborhoods", "k-means++", "random", "perturb")
+
+
+class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
+    """Shared `fit`, `predict`, `transform` and `score`; a subclass says which problem it solves.
+
+    A subclass has the parameters n_clusters, w, inference, init, n_init, max_iter, tol,
+    random_state, warm_start, callback and verbose.
+    """
+
+    _select = "farthest"  # which neighbourhoods become centres where there are more than K
+    _problem_type: type[Problem] = Problem
+
+    # -- what a subclass says ------------------------------------------------------------------
+    @abstractmethod
+    def _distortion(self) -> Distortion:
+        """The distortion asked for."""
+
+    @abstractmethod
+    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
+        """The member of the family, from the parameters."""
+
+    def _auto_weight(self, problem: Problem, start: Start) -> float:
+        """`w="auto"`: 1 where the penalty is a distance, which carries the scale of the data."""
+        return 1.0
+
+    def _read_pairs(self, constraints: Constraints) -> Constraints:
+        """The pairs as the estimator understands them; refuses those that it cannot."""
+        return constraints.as_hard() if self.w == np.inf else constraints
+
+    # -- fit -----------------------------------------------------------------------------------
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> PairwiseKMeans:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+            Present for scikit-learn's conventions. Known labels enter by
+            `Constraints.from_labels`.
+        constraints : Constraints, optional
+            What is known about pairs of rows.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+        """
+        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        k = check_n_clusters(self.n_clusters, X.shape[0])
+        self._check_common()
+        self._solve(X, self._read_pairs(constraints), weights, k)
+        return self
+
+    def _solve(
+        self,
+        X: Any,
+        constraints: Constraints,
+        weights: Array | None,
+        k: int,
+        groups: Array | None = None,
+    ) -> None:
+        """Run every start and publish the best; `groups` (n,) are neighbourhoods known already."""
+        # Products split by a BLAS round by its number of threads, and small ones only wait.
+        with one_blas_thread():
+            distortion = self._distortion().bind(X)
+            settings = self._settings(k, distortion)
+            problem = self._problem_type(X, constraints, weights, distortion, settings)
+            check_groups(problem)
+            rng = check_random_state(self.random_state)
+            best: Result | None = None
+            w = 0.0
+            for number in range(self._n_starts()):
+                seed = int(rng.randint(2**31 - 1))
+                start = self._start(problem, number, seed, groups)
+                if number == 0:
+                    w = self._weight(problem, start)
+                result = run(
+                    problem,
+                    start,
+                    w,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    seed=seed,
+                    init=number,
+                    callback=self._on_iteration,
+                )
+                if best is None or result.history[-1] < best.history[-1]:
+                    best = result
+                if result.stopped:
+                    break
+            assert best is not None
+            self._publish(problem, best, w)
+
+    def _check_common(self) -> None:
+        check_count("max_iter", self.max_iter)
+        check_real("tol", self.tol)
+        check_choice("inference", self.inference, INFERENCE)
+        if self.n_init != "auto":
+            check_count("n_init", self.n_init)
+        if self.w != "auto":
+            check_real("w", self.w, finite=False)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, INITS)
+
+    def _n_starts(self) -> int:
+        given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "labels_"))
+        if given or self.n_init == "auto":
+            return 1
+        return int(self.n_init)
+
+    def _start(self, problem: Problem, number: int, seed: int, groups: Array | None) -> Start:
+        """Centres, metric and, after a warm start, the core's labels to begin from."""
+        A = problem.initial_metric()
+        if self.warm_start and hasattr(self, "labels_"):
+            return self._start_from(problem, self, A)
+        if hasattr(self.init, "cluster_centers_"):
+            return self._start_from(problem, self.init, A)
+        if not isinstance(self.init, str):
+            return Start(self._given_centers(problem, self.init), A)
+        geometry = problem.geometry(A, 1.0)
+        if groups is not None:
+            candidates = [complete_groups(problem, geometry, groups, seed)]
+        else:
+            first = number == 0
+            candidates = initial_centers(problem, geometry, self.init, first=first, seed=seed)
+        starts = [Start(centers.astype(problem.rows.dtype), A) for centers in candidates]
+        return starts[0] if len(starts) == 1 else self._most_promising(problem, starts, seed)
+
+    def _most_promising(self, problem: Problem, starts: list[Start], seed: int) -> Start:
+        """The start under whose centres the rows and pairs cost least, with the labels found."""
+        w = self._weight(problem, starts[0])
+        geometry = problem.geometry(starts[0].A, w)
+        tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
+        best = int(np.argmin([assignment.objective for assignment in tried]))
+        return starts[best]._replace(nodes=tried[best].nodes if problem.core.n_nodes else None)
+
+    def _start_from(self, problem: Problem, model: Any, A: Array | None) -> Start:
+        """Where `model` ended, so that a refit after new answers keeps its cluster numbers."""
+        centers = self._given_centers(problem, model.cluster_centers_)
+        learned = getattr(model, "distortion_params_", None)
+        if learned is not None and A is not None and learned.shape == A.shape:
+            A = learned.copy()
+        labels = getattr(model, "labels_", None)
+        nodes = None
+        if labels is not None and labels.shape == (problem.rows.n,) and problem.core.n_nodes:
+            nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
+            nodes[problem.core.node] = labels[problem.core.rows]
+        return Start(centers, A, nodes)
+
+    def _given_centers(self, problem: Problem, centers: Any) -> Array:
+        shape = (problem.settings.n_clusters, problem.rows.d)
+        array = np.array(centers, dtype=problem.rows.dtype, order="C")
+        if array.shape != shape or not np.isfinite(array).all():
+            raise InvalidParameter(
+                f"init must hold finite centres of shape {shape} (n_clusters, n_features), "
+                f"got shape {array.shape}."
+            )
+        return array - problem.rows.origin
+
+    def _weight(self, problem: Problem, start: Start) -> float:
+        if self.w == "auto":
+            return self._auto_weight(problem, start)
+        return 1.0 if self.w == np.inf else float(self.w)
+
+    def _on_iteration(self, progress: Progress) -> bool:
+        if self.verbose:
+            print(
+                f"start {progress.init + 1}, iteration {progress.iteration}: "
+                f"objective {progress.objective:.6g}"
+            )
+        return bool(self.callback(progress)) if self.callback is not None else False
+
+    def _publish(self, problem: Problem, result: Result, w: float) -> None:
+        labels = result.assignment.labels
+        self.distortion_params_ = result.geometry.A
+        self.cluster_centers_ = result.centers + problem.rows.origin
+        self.labels_ = labels
+        self.objective_ = result.history[-1]
+        self.objective_history_ = np.array(result.history)
+        self.n_iter_ = len(result.history)
+        self.converged_ = result.converged
+        self.w_ = w
+        self.violations_ = broken_pairs(
+            labels, problem.constraints, cost_paid(problem.constraints, labels, result)
+        )
+        self._n_features_out = problem.settings.n_clusters
+
+    # -- new rows ------------------------------------------------------------------------------
+    def _distances(self, X: Any, row_term: bool = True) -> Array:
+        """Distortions (n, K) of new rows; on request without the row term, which argmin ignores."""
+        check_is_fitted(self)
+        X = self._check_new_rows(X)
+        distortion = self._distortion()
+        distortion.check_rows(X)
+        centers, shift = self.cluster_centers_.astype(X.dtype), None
+        if distortion.translation_invariant and not issparse(X):
+            shift = centers.mean(axis=0)
+            centers = centers - shift
+        return distances_to(Rows(X, shift), centers, distortion, self.distortion_params_, row_term)
+
+    def predict(self, X: Any) -> Array:
+        """The nearest centre of each row, (n,). Constraints hold for the rows of `fit` only."""
+        gaps = self._distances(X, row_term=False)
+        return (gaps - self._log_normalizer().astype(gaps.dtype)).argmin(axis=1).astype(np.int32)
+
+    def transform(self, X: Any) -> Array:
+        """Distortion of each row to each centre, (n, K)."""
+        return self._distances(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the summed distortion of the rows to their nearest centres (higher is better)."""
+        return -float(self._distances(X).min(axis=1).sum(dtype=np.float64))
+
+    def _log_normalizer(self) -> Array:
+        """log det A of each cluster's metric where metrics were learned, (1,) or (K,)."""
+        return np.zeros(1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._distortion().positive_only
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_groups(problem: Problem) -> None:
+    """Refuse more clusters than there are groups of rows that hard must-links keep together."""
+    core, k = problem.core, problem.settings.n_clusters
+    groups = problem.rows.n - core.rows.size + core.n_nodes
+    if groups < k:
+        raise InvalidParameter(
+            f"hard must-links join the rows into {groups} groups, fewer than n_clusters={k}. "
+            "Lower n_clusters, or make some must-links soft."
+        )
+
+
+def cost_paid(constraints: Constraints, labels: Array, result: Result) -> Array:
+    """What each pair would cost if broken under `labels`, (m,)."""
+    cost = result.geometry.pairs.cost
+    if cost.ndim == 1:
+        return cost
+    ends = labels[constraints.pairs]
+    at = np.arange(len(cost))
+    return (cost[at, ends[:, 0]] + cost[at, ends[:, 1]]) / 2

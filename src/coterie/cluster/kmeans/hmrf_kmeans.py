@@ -1,0 +1,155 @@
+"""HMRF-KMeans: constrained K-Means with distortions that are learned (seed 000)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.problem import Settings
+from coterie.cluster.kmeans.run import Callback
+from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.distortions.base import need_form
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice, check_real
+
+__all__ = ["HMRFKMeans"]
+
+
+class HMRFKMeans(PairwiseKMeans):
+    r"""K-Means on a hidden Markov random field, with a distortion that adapts to the pairs.
+
+    Minimises (3.14) of Basu, Bilenko, Banerjee and Mooney,
+
+    .. math:: \sum_i d_A(x_i, \mu_{y_i}) + \sum_{ML} w_{ij} \varphi(x_i, x_j) 1[y_i \ne y_j]
+        + \sum_{CL} w_{ij} (\varphi^{max} - \varphi(x_i, x_j)) 1[y_i = y_j]
+        - \log P(A) - n \log\det A,
+
+    where a broken must-link costs more the farther its rows, a broken cannot-link more the
+    nearer, and the last term stands for the squared Euclidean distance only. (For that distance
+    the objective is twice the negative log-posterior, up to constants, which is the scale of
+    `w`.) The paper's ablations are settings: C-D-R the default, C-D `prior=None`, C
+    `learn_metric=False`, K-Means without constraints.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    w : "auto" or float, default="auto"
+        Weight of a pair; its cost is this times a distance, so "auto" is 1 on any scale.
+        `numpy.inf` never breaks a pair.
+    distortion : str or Distortion, default="sqeuclidean"
+        "sqeuclidean", "mahalanobis", "cosine", "correlation", "kl", "i-divergence",
+        "itakura-saito", or an object from `coterie.distortions`.
+    learn_metric : bool, default=True
+    metric_form : {"diagonal", "full"}, default="diagonal"
+        Full matrices are for squared Euclidean distance.
+    per_cluster : bool, default=False
+        One metric for each cluster instead of one for all (squared Euclidean distance).
+    prior : {"rayleigh", None}, default="rayleigh"
+        Prior on the weights of the metric. Without one, cosine and divergence weights keep a
+        mean of 1, since nothing else would fix their scale.
+    prior_width : float, default=1.0
+        s of the Rayleigh prior.
+    phi_max : {"tight", "paper"}, default="tight"
+        Bound in the cost of a broken cannot-link: the diameter of the data, or as printed (which
+        lets cannot-links outweigh everything as their number grows).
+    inference : str, default="icm"
+        Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
+        "belief_propagation", "linear_program", "exact" or "auto".
+    init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
+        As in `PCKMeans`; "perturb" completes them by perturbing the global
+        centroid instead, as printed.
+    n_init, max_iter, tol, random_state, warm_start, callback, verbose
+        As in `PCKMeans`.
+
+    Attributes
+    ----------
+    labels_, cluster_centers_, objective_, objective_history_, violations_, n_iter_, converged_
+        As in `PCKMeans`.
+    distortion_params_ : ndarray or None
+        The learned A: (n_features,) diagonal, (n_clusters, n_features) one diagonal per cluster,
+        (1, n_features, n_features) or (n_clusters, n_features, n_features) full.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from coterie import Constraints, HMRFKMeans
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = Constraints(150, must_link=[(50, 60), (100, 120)], cannot_link=[(77, 146)])
+    >>> model = HMRFKMeans(3, random_state=0).fit(X, constraints=known)
+    >>> model.distortion_params_.shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        w: Any = "auto",
+        distortion: Any = "sqeuclidean",
+        learn_metric: bool = True,
+        metric_form: str = "diagonal",
+        per_cluster: bool = False,
+        prior: str | None = "rayleigh",
+        prior_width: float = 1.0,
+        phi_max: str = "tight",
+        inference: str = "icm",
+        init: Any = "neighborhoods",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.w = w
+        self.distortion = distortion
+        self.learn_metric = learn_metric
+        self.metric_form = metric_form
+        self.per_cluster = per_cluster
+        self.prior = prior
+        self.prior_width = prior_width
+        self.phi_max = phi_max
+        self.inference = inference
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def _distortion(self) -> Distortion:
+        return get_distortion(self.distortion)
+
+    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
+        check_choice("metric_form", self.metric_form, ("diagonal", "full"))
+        check_choice("phi_max", self.phi_max, ("tight", "paper"))
+        if self.prior is not None:
+            check_choice("prior", self.prior, ("rayleigh",))
+        width = check_real("prior_width", self.prior_width, strict=True)
+        if self.learn_metric:
+            need_form(distortion, self.metric_form)
+            if self.per_cluster and not distortion.per_cluster:
+                raise InvalidParameter(
+                    f"per_cluster=True is for sqeuclidean, not for {distortion.name}."
+                )
+        return Settings(
+            n_clusters,
+            form=self.metric_form if self.learn_metric else None,
+            per_cluster=self.per_cluster and self.learn_metric,
+            prior_width=None if self.prior is None else width,
+            phi_max=self.phi_max,
+            inference=self.inference,
+        )
+
+    def _log_normalizer(self) -> NDArray[np.float64]:
+        distortion = self._distortion()
+        if self.learn_metric and isinstance(distortion, SquaredEuclidean):
+            return distortion.log_det(self.distortion_params_)
+        return super()._log_normalizer()

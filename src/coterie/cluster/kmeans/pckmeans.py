@@ -1,0 +1,154 @@
+"""PCKMeans: pairwise constrained K-Means (seed 003)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.problem import Problem, Settings
+from coterie.cluster.kmeans.run import Callback, Result, Start
+from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.validation import check_real
+
+__all__ = ["PCKMeans"]
+
+_AUTO_WEIGHT = 2.0  # w="auto" in units of a row's mean distortion within its cluster
+
+
+class PCKMeans(PairwiseKMeans):
+    r"""K-Means that pays `w` for every must-link or cannot-link it breaks.
+
+    Minimises (2.1) of Basu, Banerjee and Mooney,
+
+    .. math:: \tfrac12 \sum_i \|x_i - \mu_{y_i}\|^2
+        + \sum_{ML} w_{ij} 1[y_i \ne y_j] + \sum_{CL} w_{ij} 1[y_i = y_j],
+
+    or the same with another distortion in place of the half squared distance (the cosine
+    distance is the half squared distance of rows of unit length: the spherical form for text).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    w : "auto" or float, default="auto"
+        What a broken pair of weight 1 costs. A number is taken as it is. "auto" is twice the
+        mean distortion of a row within the clusters of the first start, so that it means the
+        same whatever the scale of the data. 0 uses the pairs for the start only (as
+        SeededKMeans does); `numpy.inf` never breaks a pair (as ConstrainedKMeans).
+    metric : str or Distortion, default="sqeuclidean"
+        "sqeuclidean", "mahalanobis", "cosine", "correlation", "kl", "i-divergence",
+        "itakura-saito", or an object from `coterie.distortions`.
+    inference : str, default="icm"
+        Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
+        "belief_propagation", "linear_program", "exact" or "auto".
+    exact_assignment : bool, default=False
+        Where the fit by `inference="icm"` would end, solve the assignment step to proven
+        optimality (elimination where the pairs form narrow graphs, otherwise a mixed-integer
+        program by HiGHS) and go on, until the proven step changes nothing: never worse than
+        "icm". `assignment_proven_` says whether the last step was solved in time.
+    time_limit : float, default=10.0
+        Seconds for `exact_assignment` in a fit (a step may use half of what is left), and for
+        finding an assignment that keeps the hard pairs where greedy search does not.
+    init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
+        "neighborhoods": centroids of the groups that the must-links form, the K largest or K
+        large ones far apart, whichever costs less; if they are fewer than K, a row cannot-linked
+        to all of them, then k-means++. An array of shape
+        (n_clusters, n_features) gives the centres; a fitted model gives its centres and labels.
+    n_init : "auto" or int, default="auto"
+        Number of starts; the one with the lowest objective is kept. "auto" is 1.
+    max_iter : int, default=300
+    tol : float, default=1e-6
+        Stop when the objective falls by less than this share of itself.
+    random_state : int, RandomState or None
+    warm_start : bool, default=False
+        Start from the last fit: after new answers, cluster numbers stay what they were.
+    callback : callable, optional
+        Called after every iteration with a `Progress` (init, iteration, max_iter, objective);
+        return True to stop there.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    objective_ : float
+    objective_history_ : ndarray of shape (n_iter_,)
+        The objective after every assignment step; it never rises.
+    violations_ : PairTable
+        The pairs that were broken, each with its cost, worst first.
+    w_ : float
+        The weight that was used.
+    n_iter_ : int
+    converged_ : bool
+    assignment_proven_ : bool
+        Whether, for the centres found, no assignment costs less: known where no pairs were given
+        or `exact_assignment` was reached within `time_limit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Constraints, PCKMeans
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> known = Constraints(4, must_link=[(1, 2)], cannot_link=[(0, 1)])
+    >>> PCKMeans(2, w=100, random_state=0).fit_predict(X, constraints=known).tolist()
+    [1, 0, 0, 0]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        w: Any = "auto",
+        metric: Any = "sqeuclidean",
+        inference: str = "icm",
+        exact_assignment: bool = False,
+        time_limit: float = 10.0,
+        init: Any = "neighborhoods",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.w = w
+        self.metric = metric
+        self.inference = inference
+        self.exact_assignment = exact_assignment
+        self.time_limit = time_limit
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def _distortion(self) -> Distortion:
+        return get_distortion(self.metric, "metric")
+
+    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
+        # The cosine distance of unit rows is the half squared distance already.
+        half = 0.5 if isinstance(distortion, SquaredEuclidean) else 1.0
+        limit = check_real("time_limit", self.time_limit, finite=False)
+        engine = "least_energy" if self.exact_assignment else self.inference
+        return Settings(
+            n_clusters,
+            factor=half,
+            penalty="constant",
+            inference=engine,
+            time_limit=limit,
+        )
+
+    def _publish(self, problem: Problem, result: Result, w: float) -> None:
+        super()._publish(problem, result, w)
+        self.assignment_proven_ = result.assignment.proven
+
+    def _auto_weight(self, problem: Problem, start: Start) -> float:
+        """A multiple of the mean distortion within the clusters of the start."""
+        within = problem.mean_distortion(start.centers)
+        return _AUTO_WEIGHT * problem.settings.factor * max(within, np.finfo(np.float64).tiny)

@@ -1,0 +1,103 @@
+"""The loop every member of the family runs: E-step, centres, metric, until nothing improves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.kmeans.metric_step import improve_metric
+from coterie.cluster.kmeans.problem import Assignment, Geometry, Problem
+from coterie.progress import keep_going
+
+Array = NDArray[Any]
+logger = logging.getLogger(__name__)
+
+_WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
+_SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
+
+
+class Progress(NamedTuple):
+    """What a `callback` is told after every iteration; returning True stops the fit there."""
+
+    init: int
+    iteration: int
+    max_iter: int
+    objective: float
+
+
+Callback = Callable[[Progress], bool | None]
+
+
+class Start(NamedTuple):
+    """Where a run begins: centres (K, d), a metric, and labels of the core's nodes if known."""
+
+    centers: Array
+    A: Array | None
+    nodes: Array | None = None
+
+
+class Result(NamedTuple):
+    """Where a run ended; the labels are those of the E-step under these centres and metric."""
+
+    assignment: Assignment
+    centers: Array
+    geometry: Geometry
+    history: list[float]
+    converged: bool
+    stopped: bool
+
+
+def run(
+    problem: Problem,
+    start: Start,
+    w: float,
+    *,
+    max_iter: int,
+    tol: float,
+    seed: int,
+    init: int = 0,
+    callback: Callback | None = None,
+) -> Result:
+    """Lower the objective from `start` until labels repeat or it falls by less than tol |J|."""
+    learning = problem.settings.form is not None
+    rng = np.random.default_rng(seed)
+    centers = start.centers
+    geometry = problem.geometry(start.A, w)
+    nodes, previous = start.nodes, None
+    history: list[float] = []
+    converged = stopped = False
+    refresh = False
+    prove = problem.graph.can_prove and max_iter == 1
+    for iteration in range(1, max_iter + 1):
+        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
+        history.append(now.objective)
+        logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
+        report = Progress(init, iteration, max_iter, now.objective)
+        stopped = bool(callback(report)) if callback else False
+        stopped |= not keep_going(iteration, max_iter, now.objective)
+        settled = False
+        if previous is not None:
+            fixed = not learning and np.array_equal(now.labels, previous.labels)
+            gain = previous.objective - now.objective
+            settled = fixed or gain <= tol * abs(previous.objective)
+        searched = settled and (refresh or not problem.can_refresh)
+        converged = searched and (prove or not problem.graph.can_prove)
+        if converged or stopped or iteration == max_iter:
+            break
+        # Nothing is final before a fresh search of the core agrees, and then the exact engine where
+        # there is one: what local search alone arrives at is a bound for what comes after it. The
+        # fresh search is also made where it costs little or has just paid.
+        prove = problem.graph.can_prove and (searched or iteration + 1 == max_iter)
+        cheap = problem.graph.crowd_size <= _SMALL_CROWD
+        refresh = problem.can_refresh and (settled or cheap or now.saved > _WORTHWHILE)
+        centers = problem.centers_of(now, centers, geometry)
+        if learning:
+            A = improve_metric(problem, now, centers, geometry, w)
+            if A is not geometry.A:
+                geometry = problem.geometry(A, w)
+        nodes, previous = now.nodes, now
+    return Result(now, centers, geometry, history, converged, stopped)

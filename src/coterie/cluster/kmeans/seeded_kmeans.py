@@ -1,0 +1,192 @@
+"""SeededKMeans and ConstrainedKMeans: K-Means from labelled rows (Basu et al. 2002; 003 5.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.kmeans.pckmeans import PCKMeans
+from coterie.cluster.kmeans.run import Callback
+from coterie.cluster.kmeans.starts import neighborhoods
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidConstraints
+from coterie.validation import check_n_clusters
+
+__all__ = ["ConstrainedKMeans", "SeededKMeans"]
+
+Array = NDArray[Any]
+
+
+class SeededKMeans(PCKMeans):
+    """K-Means whose centres start at the centroids of labelled rows, the seeds.
+
+    Seeds place the start only: a seed may end in another cluster than its label says, which is
+    right where labels may be wrong. `PCKMeans` with w = 0 is its pairwise form.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        May be more than the seeds have labels; the other centres start by k-means++.
+    metric : str or Distortion, default="sqeuclidean"
+    n_init, max_iter, tol, random_state, callback, verbose
+        As in `PCKMeans`.
+
+    Attributes
+    ----------
+    labels_, cluster_centers_, objective_, objective_history_, violations_, n_iter_, converged_
+        As in `PCKMeans`. Cluster k starts from the seeds with the k-th smallest label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import SeededKMeans
+    >>> X = np.array([[0.0], [0.1], [9.0], [9.2]])
+    >>> SeededKMeans(2).fit(X, seeds=[-1, 1, 0, -1]).labels_.tolist()
+    [1, 1, 0, 0]
+    """
+
+    # What it fixes of PCKMeans.
+    w: Any = 0.0
+    inference = "icm"
+    exact_assignment = False
+    time_limit = 10.0
+    init = "neighborhoods"
+    warm_start = False
+    _keeps_seeds = False
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        metric: Any = "sqeuclidean",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        seeds: Any = None,
+        constraints: Any = None,
+        sample_weight: Any = None,
+    ) -> SeededKMeans:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+        seeds : array-like of int of shape (n_samples,), optional
+            Label of each seed, -1 for every other row.
+        constraints : Constraints, optional
+            Pairs in place of labels (or beside them): must-linked rows seed a cluster together.
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        k = check_n_clusters(self.n_clusters, X.shape[0])
+        self._check_common()
+        classes = check_seeds(seeds, X.shape[0], k)
+        known = constraints
+        if classes.max(initial=-1) >= 0:
+            known = constraints + Constraints.from_labels(classes)
+        groups = classes
+        if not (classes >= 0).any():
+            groups = largest_groups(neighborhoods(known, k), k)
+        binding = known.as_hard() if self._keeps_seeds else Constraints(X.shape[0])
+        self._solve(X, binding, weights, k, groups)
+        self._report(known)
+        if self._keeps_seeds:
+            self._number_by_seeds(classes)
+        return self
+
+    def _report(self, known: Constraints) -> None:
+        """Tell which of the user's pairs the result breaks (each costs nothing here)."""
+        from coterie.base import broken_pairs
+
+        self.violations_ = broken_pairs(self.labels_, known, np.zeros(known.n_pairs))
+
+    def _number_by_seeds(self, classes: Array) -> None:
+        """Renumber clusters so that cluster k holds the seeds of the k-th label."""
+        k = len(self.cluster_centers_)
+        count = int(classes.max(initial=-1)) + 1
+        holder = np.full(count, -1)
+        holder[classes[classes >= 0]] = self.labels_[classes >= 0]
+        order = np.concatenate([holder, np.setdiff1d(np.arange(k), holder)]).astype(np.int64)
+        rank = np.empty(k, dtype=self.labels_.dtype)
+        rank[order] = np.arange(k)
+        self.labels_ = rank[self.labels_]
+        self.cluster_centers_ = self.cluster_centers_[order]
+
+
+class ConstrainedKMeans(SeededKMeans):
+    """K-Means that starts from labelled rows and never changes their labels.
+
+    As `SeededKMeans`, but rows with the same label stay together and rows with different labels
+    apart, in every iteration; cluster k holds the seeds with the k-th smallest label. Pairs given
+    as constraints are kept in the same way. `PCKMeans` with w = inf is its pairwise form.
+
+    Parameters
+    ----------
+    n_clusters, metric, n_init, max_iter, tol, random_state, callback, verbose
+        As in `SeededKMeans`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import ConstrainedKMeans
+    >>> X = np.array([[0.0], [0.1], [9.0], [9.2]])
+    >>> ConstrainedKMeans(2).fit(X, seeds=[0, -1, 1, 0]).labels_.tolist()
+    [0, 0, 1, 0]
+    """
+
+    w: Any = np.inf
+    _keeps_seeds = True
+
+    def _report(self, known: Constraints) -> None:
+        """`fit` has published what is broken: nothing."""
+
+
+def check_seeds(seeds: Any, n_samples: int, n_clusters: int) -> Array:
+    """Seeds (n,) renumbered 0.. in the order of their labels, -1 where there is none."""
+    if seeds is None:
+        return np.full(n_samples, -1, dtype=np.int64)
+    labels = np.asarray(seeds)
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+        raise InvalidConstraints(
+            f"seeds must be integers of shape ({n_samples},), -1 where a row has no label; "
+            f"got {labels.dtype} of shape {labels.shape}."
+        )
+    known = labels >= 0
+    names, number = np.unique(labels[known], return_inverse=True)
+    if len(names) > n_clusters:
+        raise InvalidConstraints(
+            f"the seeds have {len(names)} labels but n_clusters={n_clusters}; raise n_clusters."
+        )
+    classes = np.full(n_samples, -1, dtype=np.int64)
+    classes[known] = number
+    return classes
+
+
+def largest_groups(group: Array, most: int) -> Array:
+    """The `most` largest groups (n,), renumbered by size; -1 elsewhere."""
+    sizes = np.bincount(group[group >= 0], minlength=1)
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    ranked = np.where(group >= 0, rank[group], -1)
+    return np.where(ranked < most, ranked, -1)

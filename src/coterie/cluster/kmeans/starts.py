@@ -1,0 +1,237 @@
+"""Where the centres start: neighbourhoods from the must-links, completed by k-means++.
+
+Neighbourhoods are groups of rows that the pairs say belong together (Figure 1 of PCKMeans,
+section 3.3.5 of HMRF-KMeans).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackError, eigsh
+from sklearn.cluster import KMeans
+
+from coterie.cluster.kmeans.distances import distances_to
+from coterie.cluster.kmeans.problem import Geometry, Problem
+from coterie.cluster.kmeans.statistics import NONE, Statistics
+from coterie.constraints import Constraints
+
+__all__ = ["neighborhoods"]
+
+Array = NDArray[Any]
+
+
+def neighborhoods(constraints: Constraints, n_clusters: int, seed: int = 0) -> Array:
+    """Groups of two or more rows that belong together: (n,) group numbers, -1 for no group.
+
+    Components of all must-links, hard and soft, where they agree with the cannot-links. A
+    component that holds a cannot-link (a wrong answer joins what should be apart, and a few
+    would join everything) is cut into at most `n_clusters` groups by the signed graph of its
+    pairs if it is one of the few large ones, and left out if it is small.
+    """
+    closure = constraints.closure(hard_only=False)
+    group = closure.component.copy()
+    torn = np.unique(closure.component[constraints.pairs[closure.clashing, 0]])
+    group[np.isin(group, torn)] = -1
+    large = torn[closure.sizes[torn] * 4 * n_clusters >= closure.sizes[closure.sizes > 1].sum()]
+    fresh = closure.n_components
+    for number in large:  # at most 4 K of them
+        rows = np.flatnonzero(closure.component == number)
+        group[rows] = fresh + _cut(constraints, rows, n_clusters, seed)
+        fresh += n_clusters
+    sizes = np.bincount(group[group >= 0], minlength=fresh)
+    number = np.where(sizes >= 2, np.cumsum(sizes >= 2) - 1, -1)
+    return np.where(group >= 0, number[group], -1)
+
+
+def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> Array:
+    """Parts (r,) of `rows` by the leading eigenvectors of W+ - W- among them."""
+    inside = constraints.subset(rows)
+    r, parts = rows.size, min(n_clusters, rows.size)
+    if parts < 2:
+        return np.zeros(r, dtype=np.int64)
+    strength = np.minimum(inside.strength(), 1e3)  # a hard pair outweighs soft ones, finitely
+    i, j = inside.pairs.T
+    signed = sp.coo_array((strength * inside.kind, (i, j)), shape=(r, r))
+    matrix = (signed + signed.T).tocsr()
+    degree = np.asarray(abs(matrix).sum(axis=1)).ravel()
+    root = sp.diags_array(1 / np.sqrt(np.maximum(degree, np.finfo(float).tiny)))
+    matrix = root @ matrix @ root
+    if r <= max(64, 4 * parts):
+        vectors = np.linalg.eigh(matrix.toarray())[1][:, -parts:]
+    else:
+        start = np.random.default_rng(seed).standard_normal(r)
+        try:
+            vectors = eigsh(matrix, k=parts, which="LA", tol=1e-3, v0=start)[1]
+        except ArpackError as error:  # no convergence: the eigenvectors found so far still serve
+            vectors = getattr(error, "eigenvectors", np.empty((r, 0)))
+            if not vectors.shape[1]:
+                return np.zeros(r, dtype=np.int64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(norms > 0, norms, 1.0)
+    fitted = KMeans(parts, n_init=4, random_state=seed).fit(unit)
+    return fitted.labels_.astype(np.int64)
+
+
+def group_centers(problem: Problem, geometry: Geometry, group: Array) -> tuple[Array, Array]:
+    """Centroids (p, d) and sizes (p,) of groups (n,) of rows, numbered 0..p-1; -1 is no group."""
+    count = int(group.max(initial=-1)) + 1
+    rows = np.flatnonzero(group >= 0)
+    labels = group[rows].astype(np.int32)
+    scale = geometry.row_scale[rows] if geometry.row_scale.size else NONE
+    weights = np.ones(rows.size)
+    if problem.weights.size:
+        # A group whose rows all weigh nothing still says where a cluster is.
+        silent = np.bincount(labels, weights=problem.weights[rows], minlength=count) == 0
+        weights = np.where(silent[labels], 1.0, problem.weights[rows])
+    statistics = Statistics.zeros(count, problem.rows.d, None, False)
+    statistics.add(problem.rows.take(rows), labels, weights, scale, problem.distortion)
+    centers = problem.distortion.centroid(statistics.sums, statistics.counts, geometry.A)
+    return centers, statistics.counts
+
+
+def complete_groups(problem: Problem, geometry: Geometry, group: Array, seed: int) -> Array:
+    """Centres (K, d): the groups' centroids in the order of their numbers, then k-means++."""
+    centers, _ = group_centers(problem, geometry, group)
+    return plus_plus(problem, geometry, centers, np.random.default_rng(seed))
+
+
+def shared_metric(A: Array | None) -> Array | None:
+    """One metric to compare centres with, where A has one for each cluster."""
+    if A is None or A.ndim == 1 or (A.ndim == 3 and len(A) == 1):
+        return A
+    return A.mean(axis=0) if A.ndim == 2 else A.mean(axis=0, keepdims=True)
+
+
+def farthest_first(problem: Problem, geometry: Geometry, centers: Array, sizes: Array) -> Array:
+    """Numbers of K neighbourhoods, large and far apart: weighted farthest-first traversal."""
+    A, distortion = shared_metric(geometry.A), problem.distortion
+    chosen = [0]
+    gap = np.full(len(centers), np.inf)
+    while len(chosen) < problem.settings.n_clusters:
+        gap = np.minimum(gap, distortion.to_centers(centers, centers[chosen[-1:]], A)[:, 0])
+        score = sizes * gap
+        score[chosen] = -np.inf
+        chosen.append(int(score.argmax()))
+    return np.array(chosen)
+
+
+def row_apart_from_all(constraints: Constraints, group: Array) -> int | None:
+    """A row cannot-linked to every neighbourhood and in none (Figure 1), if there is one."""
+    count = int(group.max(initial=-1)) + 1
+    if not count:
+        return None
+    i, j = constraints.cannot_link.T
+    row, other = np.concatenate([i, j]), group[np.concatenate([j, i])]
+    keep = (group[row] < 0) & (other >= 0)
+    seen = np.unique(np.stack([row[keep], other[keep]], axis=1), axis=0)
+    rows, met = np.unique(seen[:, 0], return_counts=True)
+    apart = rows[met == count]
+    return int(apart[0]) if apart.size else None
+
+
+def plus_plus(problem: Problem, geometry: Geometry, centers: Array, rng: Any) -> Array:
+    """Complete `centers` (p, d) to K by k-means++ with greedy trials, in the distortion itself."""
+    k, n = problem.settings.n_clusters, problem.rows.n
+    weights = problem.weights if problem.weights.size else np.ones(n)
+    trials = 2 + int(np.log(k))
+    centers = np.asarray(centers)
+    if not len(centers):
+        first = rng.choice(n, p=weights / weights.sum())
+        centers = problem.as_centers(np.array([first]), geometry)
+    A = shared_metric(geometry.A)
+    gap = distances_to(problem.rows, centers, problem.distortion, A).min(axis=1)
+    while len(centers) < k:
+        mass = np.cumsum(weights * gap)
+        if mass[-1] > 0:
+            drawn = np.searchsorted(mass, rng.uniform(size=trials) * mass[-1])
+        else:  # every row sits on a centre already
+            drawn = rng.integers(n, size=trials)
+        candidates = problem.as_centers(np.minimum(drawn, n - 1), geometry)
+        new_gap = distances_to(problem.rows, candidates, problem.distortion, A)
+        np.minimum(new_gap, gap[:, None], out=new_gap)
+        best = int((weights @ new_gap).argmin())
+        gap = new_gap[:, best]
+        centers = np.concatenate([centers, candidates[best : best + 1]])
+    return centers
+
+
+def perturbed_mean(problem: Problem, geometry: Geometry, centers: Array, rng: Any) -> Array:
+    """Complete `centers` by perturbations of the global centroid (section 3.3.5 as printed)."""
+    everything = Statistics.zeros(1, problem.rows.d, None, False)
+    for lo, hi, chunk in problem.rows.chunks():
+        labels = np.zeros(hi - lo, dtype=np.int32)
+        weights = problem.weights[lo:hi]
+        scale = geometry.row_scale[lo:hi]
+        everything.add(chunk, labels, weights, scale, problem.distortion)
+    mean = problem.distortion.centroid(
+        everything.sums, everything.counts, shared_metric(geometry.A)
+    )
+    missing = problem.settings.n_clusters - len(centers)
+    noise = rng.standard_normal((missing, problem.rows.d))
+    spread = (
+        np.abs(mean).mean() if not problem.distortion.translation_invariant else _spread(problem)
+    )
+    moved = mean + 0.01 * spread * noise
+    if not problem.distortion.translation_invariant and mean.min() >= 0:
+        moved = np.maximum(moved, 0.1 * mean)  # stay inside the domain of non-negative rows
+    return np.concatenate([np.asarray(centers).reshape(-1, problem.rows.d), moved])
+
+
+def _spread(problem: Problem) -> float:
+    squares = problem.rows.row_values(lambda chunk: problem.distortion.row_term(chunk))
+    return float(np.sqrt(squares.mean() / problem.rows.d))
+
+
+def initial_centers(
+    problem: Problem, geometry: Geometry, init: str, *, first: bool, seed: int
+) -> list[Array]:
+    """Candidate centres (K, d) for one start; the caller keeps the one of least objective.
+
+    Where there are more than K neighbourhoods the first start offers two choices: the largest
+    (PCKMeans, Figure 1) and the weighted farthest-first traversal (HMRF-KMeans, 3.3.5), since the
+    largest may all lie in one cluster and the farthest may be outliers. Later starts draw them at
+    random, far ones more often, so that restarts differ.
+    """
+    k = problem.settings.n_clusters
+    rng = np.random.default_rng(seed)
+    if init == "random":
+        p = problem.weights / problem.weights.sum() if problem.weights.size else None
+        return [problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), geometry)]
+    if init == "k-means++":
+        return [plus_plus(problem, geometry, np.empty((0, problem.rows.d)), rng)]
+    group = neighborhoods(problem.constraints, k, seed)
+    centers, sizes = group_centers(problem, geometry, group)
+    by_size = np.argsort(-sizes, kind="stable")
+    centers, sizes = centers[by_size], sizes[by_size]
+    if len(centers) > k:
+        if not first:
+            return [centers[_draw_apart(problem, geometry, centers, sizes, rng)]]
+        return [centers[:k], centers[farthest_first(problem, geometry, centers, sizes)]]
+    if init == "perturb":
+        return [perturbed_mean(problem, geometry, centers, rng)]
+    apart = row_apart_from_all(problem.constraints, group)
+    if apart is not None and len(centers) < k:
+        centers = np.concatenate([centers, problem.as_centers(np.array([apart]), geometry)])
+    return [plus_plus(problem, geometry, centers, rng)]
+
+
+def _draw_apart(
+    problem: Problem, geometry: Geometry, centers: Array, sizes: Array, rng: Any
+) -> Array:
+    """K neighbourhoods by k-means++ over their centroids, weighted by size."""
+    A, distortion = shared_metric(geometry.A), problem.distortion
+    chosen = [int(rng.choice(len(centers), p=sizes / sizes.sum()))]
+    gap = np.full(len(centers), np.inf)
+    while len(chosen) < problem.settings.n_clusters:
+        gap = np.minimum(gap, distortion.to_centers(centers, centers[chosen[-1:]], A)[:, 0])
+        mass = sizes * gap
+        mass[chosen] = 0.0
+        if mass.sum() > 0:
+            chosen.append(int(rng.choice(len(centers), p=mass / mass.sum())))
+        else:
+            chosen.append(int(rng.choice(np.setdiff1d(np.arange(len(centers)), chosen))))
+    return np.array(chosen)

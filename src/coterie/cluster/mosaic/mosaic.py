@@ -1,0 +1,313 @@
+"""Mosaic: many prototypes per cluster, joined by the evidence of the pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.mosaic.blobs import blob_field, centres
+from coterie.cluster.mosaic.evidence import DEFAULT_NOISE, Evidence
+from coterie.cluster.mosaic.field import field_values, members
+from coterie.cluster.mosaic.finish import data_costs, roughness
+from coterie.cluster.mosaic.pilot import Settings
+from coterie.cluster.mosaic.search import PILOT_PROTOTYPES, Found, Search
+from coterie.cluster.mosaic.soft import fit_sharpness, softmax
+from coterie.cluster.mosaic.space import DISTORTIONS, Space, fit_space
+from coterie.constraints import Constraints, PairTable
+from coterie.data import one_blas_thread
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice, check_count, check_n_clusters, check_real
+
+__all__ = ["Mosaic"]
+
+Array = NDArray[Any]
+
+ENGINES = ("auto", "belief_propagation", "mean_field")
+_MOST_PROTOTYPES = 1000
+_FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
+
+
+class Mosaic(ConstrainedClusterer):
+    r"""Clusters of any shape, learned from pairs: many prototypes, joined by the evidence.
+
+    Prototypes spread over the data carry one smooth function of position per cluster, the
+    *field*; a row goes where its field is highest, unless its own pairs say otherwise. Field and
+    labels lower one objective,
+
+    .. math:: J(y, W) = \tfrac{\beta}{2}\Bigl(\sum_i w_i \|e_{y_i} - W^\top z_i\|^2
+        + \lambda\|W\|^2\Bigr) + \sum_{\text{broken pairs}} s_{ij},
+
+    data fit + geometric prior (near prototypes prefer the same cluster) + evidence, with z_i the
+    kernel values of row i at the prototypes and s_ij the strength of a pair in nats. See
+    docs/mosaic.md for the steps. Without pairs it is K-Means.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=8
+        None finds the number from the pairs: the directions of the field along which they agree
+        more than shuffled pairs would.
+    n_prototypes : "auto" or int, default="auto"
+        "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows (fewer
+        beyond 268,000 rows, to hold the features in 1 GB); one per cluster without pairs, or where
+        that predicts the pairs as well to within a standard error.
+    distortion : {"sqeuclidean", "cosine"}, default="sqeuclidean"
+    noise : "estimate", None or float in (0, 0.5), default="estimate"
+        How often a plain soft pair is wrong: chosen so that pairs held out are predicted best,
+        then estimated from the pairs that the clusters cannot explain; 0.05 (the library's default
+        certainty) for None; or the given rate. Pairs with a certainty of their own and hard pairs
+        are taken at their word.
+    refine : bool, default=True
+        Whether rows in pairs are placed by their own pairs too. False labels every row by the
+        field alone, as `predict` does; hard pairs are refused then, as they could not be kept.
+    inference : {"auto", "belief_propagation", "mean_field"}, default="auto"
+        How beliefs travel along the pairs: "auto" propagates beliefs unless the messages would
+        take more than 80 MB; then pairs are so many that mean field is as good.
+    smoothness : float, default=0.1
+        lambda, the weight of the geometric prior in rows.
+    max_dimensions : int, default=50
+        Rows with more columns are described by their leading principal components.
+    n_init : int, default=1
+        Times each start (by position, and by the pairs at three reaches) is made.
+    max_iter : int, default=25
+        Rounds of the soft stage.
+    tol : float, default=5e-4
+        The soft stage ends when a row's belief changes by less on average.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    n_clusters_ : int
+    prototypes_ : ndarray or CSR matrix of shape (n_prototypes, n_features)
+        Mean of the rows nearest to each prototype.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+    objective_ : float
+    objective_history_ : ndarray
+        J after each accepted step of the last stage; it never rises.
+    noise_ : float
+        Share of plain pairs that are wrong, as estimated or given.
+    sharpness_ : float
+        beta, nats per unit of the field.
+    violations_ : PairTable
+        The pairs that were broken, each with its cost, worst first.
+    suspects_ : PairTable
+        The 1,000 soft pairs most probably wrong; see `suspect_pairs`.
+    n_iter_ : int
+        Rounds of the soft stage.
+    center_, basis_, landmarks_, whitening_, field_weights_ : ndarrays
+        The map from rows to coordinates, prototypes in those coordinates, and the field.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Constraints
+    >>> from coterie.cluster import Mosaic
+    >>> X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]])
+    >>> known = Constraints(6, must_link=[(0, 4), (1, 5)], cannot_link=[(0, 2), (3, 5)])
+    >>> labels = Mosaic(2, random_state=0).fit_predict(X, constraints=known)
+    >>> bool(labels[0] == labels[1] == labels[4] == labels[5] != labels[2] == labels[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = 8,
+        *,
+        n_prototypes: Any = "auto",
+        distortion: str = "sqeuclidean",
+        noise: Any = "estimate",
+        refine: bool = True,
+        inference: str = "auto",
+        smoothness: float = 0.1,
+        max_dimensions: int = 50,
+        n_init: int = 1,
+        max_iter: int = 25,
+        tol: float = 5e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_prototypes = n_prototypes
+        self.distortion = distortion
+        self.noise = noise
+        self.refine = refine
+        self.inference = inference
+        self.smoothness = smoothness
+        self.max_dimensions = max_dimensions
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # -- fit -----------------------------------------------------------------------------------
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Mosaic:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+        constraints : Constraints, optional
+            What is known about pairs of rows.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+        """
+        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        self._check_parameters(X.shape[0], constraints)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        weights = np.ones(X.shape[0]) if weights is None else weights
+        with one_blas_thread():  # more would round otherwise
+            self._fit(X, constraints, weights, rng)
+        return self
+
+    def _fit(
+        self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
+    ) -> None:
+        seed = int(rng.integers(2**31))
+        space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, seed)
+        evidence = Evidence(constraints)
+        if evidence.core.rows.size:
+            search = Search(self._settings(X.shape[0]), evidence, weights, rng)
+            space, found = search.run(X, space, coordinates)
+        else:
+            found = self._fit_positions(coordinates, weights, rng)
+        self._publish(X, space, evidence, found)
+
+    def _settings(self, n: int) -> Settings:
+        return Settings(
+            n_clusters=self.n_clusters,
+            n_prototypes=self._prototype_count(n),
+            may_be_blobs=self.n_prototypes == "auto",
+            inference=self.inference,
+            smoothness=self.smoothness,
+            rate=self._given_rate(),
+            rate_is_known=self.noise != "estimate",
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    def _fit_positions(self, coordinates: Array, weights: Array, rng: np.random.Generator) -> Found:
+        """Without pairs: K-Means, a prototype per cluster that is its own field."""
+        k = self.n_clusters
+        assert k is not None
+        seed = int(rng.integers(2**31))
+        field, values = blob_field(coordinates, centres(coordinates, weights, k, seed))
+        eye = np.eye(k)
+        sharpness = fit_sharpness(values, eye[field.near], weights, 5.0)
+        costs = data_costs(values, weights, sharpness)[np.arange(len(values)), field.near]
+        objective = float(costs.sum()) + roughness(eye, self.smoothness, sharpness)
+        rate = self._given_rate() or DEFAULT_NOISE
+        beliefs = softmax(sharpness, values)
+        return Found(k, field.near, field, eye, sharpness, rate, [objective], beliefs, 1)
+
+    def _publish(self, X: Any, space: Space, evidence: Evidence, found: Found) -> None:
+        field = found.field
+        constraints = evidence.constraints
+        labels = found.labels
+        if not self.refine:
+            labels = field.evaluate(found.field_weights).argmax(axis=1)
+        self.labels_ = labels.astype(np.int64)
+        self.n_clusters_ = found.n_clusters
+        self.prototypes_ = _means(X, field.near, len(field.prototypes))
+        at_prototypes = field.at_prototypes @ found.field_weights
+        self.prototype_labels_ = at_prototypes.argmax(axis=1).astype(np.int64)
+        self.objective_ = found.history[-1]
+        self.objective_history_ = np.array(found.history)
+        self.noise_ = found.rate
+        self.sharpness_ = found.sharpness
+        self.violations_ = broken_pairs(self.labels_, constraints, evidence.pair_cost(found.rate))
+        self.suspects_ = evidence.suspects(found.beliefs)
+        self.n_iter_ = found.n_iter
+        self.center_, self.basis_ = space.mean, space.basis
+        self.landmarks_, self.whitening_ = field.prototypes, field.whiten
+        self.field_weights_ = found.field_weights
+
+    # -- parameters ----------------------------------------------------------------------------
+    def _check_parameters(self, n: int, constraints: Constraints) -> None:
+        check_choice("distortion", self.distortion, DISTORTIONS)
+        check_choice("inference", self.inference, ENGINES)
+        if self.n_prototypes != "auto":
+            check_count("n_prototypes", self.n_prototypes)
+        check_count("max_dimensions", self.max_dimensions)
+        check_count("n_init", self.n_init)
+        check_count("max_iter", self.max_iter)
+        check_real("tol", self.tol)
+        check_real("smoothness", self.smoothness, strict=True)
+        self._given_rate()
+        if self.n_clusters is not None:
+            check_n_clusters(self.n_clusters, n)
+        elif not (constraints.weight > 0).any():
+            raise InvalidParameter(
+                "n_clusters=None finds the number of clusters from the pairs, and there are none; "
+                "give n_clusters or constraints."
+            )
+        if not self.refine and constraints.is_hard.any():
+            raise InvalidParameter(
+                "refine=False labels rows by the field alone and cannot keep hard pairs; set "
+                "refine=True, or soften the pairs with constraints.as_soft()."
+            )
+
+    def _given_rate(self) -> float | None:
+        if isinstance(self.noise, str):
+            check_choice("noise", self.noise, ("estimate",))
+            return None
+        if self.noise is None:
+            return DEFAULT_NOISE
+        rate = check_real("noise", self.noise, strict=True)
+        if rate >= 0.5:
+            raise InvalidParameter(
+                f"noise={self.noise!r} must be below 0.5: pairs that are wrong more often than "
+                "right say the opposite; exchange must-links and cannot-links."
+            )
+        return rate
+
+    def _prototype_count(self, n: int) -> int:
+        if self.n_prototypes != "auto":
+            return min(self.n_prototypes, n)
+        wanted = max(PILOT_PROTOTYPES, int(8 * np.sqrt(n)))
+        return max(1, min(n, wanted, _MOST_PROTOTYPES, _FEATURE_NUMBERS // n))
+
+    # -- new rows ------------------------------------------------------------------------------
+    def _field_values(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        X = self._check_new_rows(X)
+        space = Space(self.center_, self.basis_, self.distortion == "cosine")
+        coordinates = space.coordinates(X)
+        return field_values(coordinates, self.landmarks_, self.whitening_, self.field_weights_)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The cluster (n,) whose field is highest at each row; `labels_` for rows in no pair."""
+        return self._field_values(X).argmax(axis=1).astype(np.int64)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
+        values = self._field_values(X)
+        return softmax(self.sharpness_, values)
+
+    def suspect_pairs(self, k: int = 10) -> PairTable:
+        """The `k` soft pairs most probably wrong given everything else, most doubtful first.
+
+        `value` is the probability that the pair is wrong. At most 1,000 are kept after a fit.
+        """
+        check_is_fitted(self)
+        return self.suspects_[: check_count("k", k)]
+
+
+def _means(X: Any, near: Array, count: int) -> Any:
+    """Mean (count, d) of the rows nearest to each prototype; CSR for CSR rows."""
+    share = 1.0 / np.maximum(np.bincount(near, minlength=count), 1)
+    means = members(near, count, share[near].astype(X.dtype)) @ X
+    return sp.csr_matrix(means) if sp.issparse(X) else np.asarray(means)

@@ -1,0 +1,158 @@
+"""What DPMeans and RDPMeans share: fitting from one or more starts, and new rows."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.rdp.fit import Schedule, Solution, solve, start_from_labels
+from coterie.cluster.rdp.lambda_search import choose_lambda
+from coterie.cluster.rdp.passes import State
+from coterie.cluster.rdp.problem import Problem, get_divergence
+from coterie.cluster.rdp.spectral import spectral_labels
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice
+
+__all__ = ["PricedMeans", "Settings"]
+
+logger = logging.getLogger(__name__)
+
+
+class Settings(NamedTuple):
+    """The checked parameters of one fit."""
+
+    lambda_rule: Any
+    hint: int | None
+    init: Any
+    order: str
+    n_init: int
+    schedule: Schedule
+
+
+class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
+    """Clusters at a price of lambda each: the base of `DPMeans` and `RDPMeans`."""
+
+    divergence: Any
+    random_state: Any
+
+    def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: Settings) -> Self:
+        X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
+        problem = Problem(X, pairs, weights, get_divergence(self.divergence))
+        random_state = check_random_state(self.random_state)
+        lambda_ = choose_lambda(problem, settings.lambda_rule, settings.hint)
+        solutions = []
+        for _ in range(settings.n_init):
+            rng = np.random.default_rng(random_state.randint(2**31 - 1))
+            start = _start(problem, lambda_, settings, rng, X)
+            order = rng if settings.order == "random" else None
+            solutions.append(solve(problem, start, lambda_, settings.schedule, order))
+        self._publish(problem, pairs, lambda_, _best(problem, lambda_, solutions))
+        return self
+
+    def _publish(
+        self, problem: Problem, pairs: Constraints, lambda_: float, found: Solution
+    ) -> None:
+        state = found.state
+        self.lambda_value_ = lambda_
+        self.labels_ = state.labels.astype(np.int64)
+        self.n_clusters_ = len(state.centers)
+        self.metric_ = problem.A
+        centers = state.centers
+        if problem.rows.shift is not None:
+            centers = centers + problem.rows.shift
+        self.cluster_centers_ = centers.astype(problem.rows.dtype)
+        self.objective_ = problem.objective(state.labels, state.centers, found.xi, lambda_)
+        self.objective_history_ = found.history
+        self.xi_ = found.xi.cannot
+        self.xi_history_ = found.xi_history
+        self.n_iter_ = len(found.history)
+        self.converged_ = found.converged
+        cost = np.where(pairs.kind > 0, found.xi.must, found.xi.cannot) * np.where(
+            pairs.is_hard, 1.0, problem.pair_cost
+        )
+        self.violations_ = broken_pairs(state.labels, pairs, cost)
+        logger.debug("%d clusters after %d rounds", self.n_clusters_, self.n_iter_)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Divergence of each row to each centre, (n, K)."""
+        check_is_fitted(self)
+        X = self._check_new_rows(X)
+        divergence = get_divergence(self.divergence)
+        divergence.distortion.check_rows(X)
+        distortion = divergence.distortion
+        centers = self.cluster_centers_.astype(X.dtype)
+        if distortion.translation_invariant and not hasattr(X, "indptr"):
+            origin = centers.mean(axis=0)
+            X, centers = X - origin, centers - origin
+        values = distortion.to_centers(X, centers, self.metric_)
+        return np.sqrt(values) if divergence.root else values
+
+    def predict(self, X: Any, *, reject: bool = False) -> NDArray[np.int64]:
+        """The nearest centre of each row, (n,).
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d)
+        reject : bool, default False
+            Answer -1 for a row that would have opened a cluster: D >= lambda to every centre.
+        """
+        distances = self.transform(X)
+        labels = distances.argmin(axis=1).astype(np.int64)
+        if reject:
+            labels[distances.min(axis=1) >= self.lambda_value_] = -1
+        return labels
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "labels_")  # `lambda_` is a parameter, whatever its name looks like
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _best(problem: Problem, lambda_: float, solutions: list[Solution]) -> Solution:
+    """The least J, measured at one xi: the largest that any start came to."""
+    if len(solutions) == 1:
+        return solutions[0]
+    xi = max(found.xi for found in solutions)
+    return min(
+        solutions,
+        key=lambda found: problem.objective(found.state.labels, found.state.centers, xi, lambda_),
+    )
+
+
+def _start(
+    problem: Problem, lambda_: float, settings: Settings, rng: np.random.Generator, X: Any
+) -> State:
+    """All rows in one cluster, spectral groups, given labels, or a fitted model's."""
+    init = settings.init
+    if isinstance(init, str):
+        if check_choice("init", init, ("single", "spectral")) == "spectral":
+            xi = min(lambda_, settings.schedule.most)
+            labels = spectral_labels(problem, xi, lambda_, settings.hint, rng)
+        else:
+            labels = np.zeros(problem.n, dtype=np.int64)
+    elif hasattr(init, "predict"):
+        labels = init.labels_ if len(init.labels_) == problem.n else init.predict(X)
+    else:
+        labels = check_array(init, ensure_2d=False, dtype=None, input_name="init")
+        if labels.shape != (problem.n,):
+            raise InvalidParameter(
+                f"init has shape {labels.shape}, expected ({problem.n},): one label a row; or use "
+                "'single', 'spectral' or a fitted model."
+            )
+    return start_from_labels(problem, np.asarray(labels))

@@ -1,0 +1,91 @@
+"""Rounds of Algorithm 1 until nothing moves, with xi growing from round to round."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.rdp.passes import State, run_round
+from coterie.cluster.rdp.problem import Problem, Xi
+from coterie.progress import keep_going
+
+__all__ = ["Schedule", "Solution", "solve", "start_from_labels"]
+
+Array = NDArray[Any]
+
+
+class Schedule(NamedTuple):
+    """xi of round t is min(xi0 rate^t, most); `ratio` is xi1 / xi2."""
+
+    xi0: float
+    rate: float
+    most: float
+    ratio: float
+    patience: int
+    max_iter: int
+
+    def xi(self, t: int) -> Xi:
+        """The pair (xi1, xi2) of round t."""
+        with np.errstate(over="ignore"):
+            grown = float(np.float64(self.rate) ** t * self.xi0)
+        xi = min(grown, self.most)
+        return Xi(xi * self.ratio, xi)
+
+    def at_rest(self, t: int) -> bool:
+        """Whether xi of the next round is that of round t."""
+        return self.xi(t) == self.xi(t + 1)
+
+
+class Solution(NamedTuple):
+    """Where the rounds of one start ended."""
+
+    state: State
+    xi: Xi
+    history: Array  # J of each round, at that round's xi
+    xi_history: Array  # xi2 of each round
+    converged: bool
+
+
+def start_from_labels(problem: Problem, labels: Array) -> State:
+    """The state in which every row has the given label (clusters renumbered without gaps)."""
+    _, labels = np.unique(labels, return_inverse=True)
+    labels = labels.astype(np.int64).ravel()
+    # Rows that hard must-links join share the label of the first of them.
+    labels[problem.core.rows] = problem.core.expand(labels[problem.first_row])
+    _, labels = np.unique(labels, return_inverse=True)
+    k = int(labels.max()) + 1
+    sums, counts = np.zeros((k, problem.rows.d)), np.zeros(k)
+    problem.add_rows(np.arange(problem.n), labels.astype(np.int64), sums, counts)
+    everywhere = np.repeat(problem.center_of(np.arange(problem.n)), k, axis=0)
+    return State(labels.astype(np.int64), problem.centers(sums, counts, everywhere))
+
+
+def solve(
+    problem: Problem,
+    state: State,
+    lambda_: float,
+    schedule: Schedule,
+    rng: np.random.Generator | None,
+) -> Solution:
+    """Rounds from `state`. Ends when labels rest: at once where xi no longer grows (no row would
+    ever move again), else after `patience` rounds of rest while xi grew.
+    """
+    history: list[float] = []
+    growth: list[float] = []
+    rest = 0
+    converged = False
+    for t in range(schedule.max_iter):
+        xi = schedule.xi(t)
+        before = state.labels
+        state, objective = run_round(problem, state, xi, lambda_, rng)
+        history.append(objective)
+        growth.append(xi.cannot)
+        rest = rest + 1 if np.array_equal(before, state.labels) else 0
+        if rest and (rest >= schedule.patience or schedule.at_rest(t)):
+            converged = True
+            break
+        if not keep_going(t + 1, schedule.max_iter, objective):
+            break
+    return Solution(state, xi, np.array(history), np.array(growth), converged)

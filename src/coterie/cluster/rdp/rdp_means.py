@@ -1,0 +1,144 @@
+"""RDP-means: DP-means that listens to friends and strangers, more closely from round to round."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from coterie.cluster.rdp.base import PricedMeans, Settings
+from coterie.cluster.rdp.fit import Schedule
+from coterie.validation import check_choice, check_count, check_real
+
+__all__ = ["RDPMeans"]
+
+
+class RDPMeans(PricedMeans):
+    """RDP-means (seed 002, Algorithm 1): the number of clusters is inferred, pairs may be wrong.
+
+    A row joins the cluster of least D(x, mu_k) - xi1 f_k + xi2 s_k, where f_k and s_k count its
+    must-linked friends and cannot-linked strangers there, unless that is not below lambda: then it
+    opens a cluster. xi starts small and grows from round to round, so the geometry decides first
+    and the pairs settle what it leaves open. At fixed xi no round raises
+
+        J = sum_i D(x_i, mu_{z_i}) - xi1 #(must-links kept) + xi2 #(cannot-links broken) + lambda K.
+
+    A pair counts `Constraints.cost` times (1 for a plain pair). Hard pairs are never broken: rows
+    joined by hard must-links move as one, hard cannot-links are forbidden.
+
+    Parameters
+    ----------
+    lambda_ : {"farthest_first", "paper"} or float, default "farthest_first"
+        The price of a cluster, in units of the divergence. "farthest_first": starting from the
+        mean, add `n_clusters_hint` times the row farthest from all chosen; lambda is the last
+        such distance. "paper": the `n_clusters_hint`-th largest distance to the mean, which is
+        what the authors ran.
+    n_clusters_hint : int, optional
+        Number of clusters expected. None: where the farthest-first distance falls most.
+    divergence : str or Distortion, default "sqeuclidean"
+        "sqeuclidean", "euclidean" (plain distance, as the authors ran it; no Bregman divergence,
+        so J may rise when centres move), "kl" (counts, Laplace smoothing 0.3) or any of
+        `coterie.distortions`.
+    xi0, xi_rate, xi_max : float, default 1e-3, 2 and None
+        xi of round t is min(xi0 xi_rate^t, xi_max). None: no bound, as in the paper.
+    xi_ratio : float, default 1
+        xi1 / xi2: above 1, friends count for more than strangers.
+    patience : int, default 20
+        Rounds without a change after which a growing xi is taken to change nothing more. Once xi
+        is at its maximum, one such round is proof.
+    order : {"random", "natural"}, default "random"
+        Every round first labels the rows in no constraint that some centre holds within lambda
+        (their order cannot matter), then visits all other rows one by one: in a fresh random
+        order, or as they stand. Rows that come early open the clusters that later ones join.
+    init : {"single", "spectral"}, array of labels (n,), or a fitted model, default "single"
+        All rows in one cluster; groups by the leading eigenvectors of (21); or where to go on
+        from: cluster numbers then stay as they are, as far as clusters survive.
+    n_init : int, default 1
+        Starts (orders); the one of least J is kept.
+    max_iter : int, default 300
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : (n,) int64
+    n_clusters_ : int
+    cluster_centers_ : (K, d)
+    violations_ : PairTable
+        The pairs that were broken, each with its cost at the last xi.
+    lambda_value_, xi_ : float
+        Lambda as used, and xi2 of the last round.
+    objective_ : float
+        J at the last xi.
+    objective_history_, xi_history_ : (n_iter_,)
+        J after each round's assignments, at that round's xi.
+    n_iter_, converged_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Constraints
+    >>> from coterie.cluster import RDPMeans
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    >>> pairs = Constraints(5, must_link=[(3, 4)])
+    >>> RDPMeans(lambda_=4.0, order="natural").fit(X, constraints=pairs).labels_
+    array([1, 1, 0, 2, 2])
+    """
+
+    def __init__(
+        self,
+        lambda_: Any = "farthest_first",
+        n_clusters_hint: int | None = None,
+        *,
+        divergence: Any = "sqeuclidean",
+        xi0: float = 1e-3,
+        xi_rate: float = 2.0,
+        xi_max: float | None = None,
+        xi_ratio: float = 1.0,
+        patience: int = 20,
+        order: str = "random",
+        init: Any = "single",
+        n_init: int = 1,
+        max_iter: int = 300,
+        random_state: Any = None,
+    ) -> None:
+        self.lambda_ = lambda_
+        self.n_clusters_hint = n_clusters_hint
+        self.divergence = divergence
+        self.xi0 = xi0
+        self.xi_rate = xi_rate
+        self.xi_max = xi_max
+        self.xi_ratio = xi_ratio
+        self.patience = patience
+        self.order = order
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Cluster the rows of `X` (n, d), dense or CSR, with the pairs known; `y` is ignored."""
+        settings = Settings(
+            self.lambda_,
+            self.n_clusters_hint,
+            self.init,
+            check_choice("order", self.order, ("random", "natural")),
+            check_count("n_init", self.n_init),
+            self._schedule(),
+        )
+        return self._fit(X, constraints, sample_weight, settings)
+
+    def _schedule(self) -> Schedule:
+        most = _LARGEST if self.xi_max is None else check_real("xi_max", self.xi_max)
+        return Schedule(
+            check_real("xi0", self.xi0),
+            check_real("xi_rate", self.xi_rate, least=1.0),
+            most,
+            check_real("xi_ratio", self.xi_ratio),
+            check_count("patience", self.patience),
+            check_count("max_iter", self.max_iter),
+        )
+
+
+_LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1e20  # sums over pairs stay finite

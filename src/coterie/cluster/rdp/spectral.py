@@ -1,0 +1,73 @@
+"""Spectral relaxation of (20) as a start: leading eigenvectors, never an n x n matrix.
+
+    max tr Y' (K - lambda I + xi1 E+ - xi2 E-) Y,  Y'Y = I                              (21)
+
+with K = XX' of the rows measured from their mean (the divergence does not see a shift). Kept are
+the eigenvectors whose eigenvalue is above 0 here, that is, above lambda for K + xi1 E+ - xi2 E-
+(section 4.7).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.cluster import KMeans
+
+from coterie.cluster.rdp.problem import Problem
+from coterie.distortions import SquaredEuclidean
+from coterie.exceptions import InvalidParameter
+
+__all__ = ["pair_matrix", "spectral_labels", "spectral_operator"]
+
+_MOST_VECTORS = 30
+
+
+def pair_matrix(problem: Problem, xi: float) -> csr_array:
+    """xi (E+ - E-) over the user's pairs, (n, n) sparse; a hard pair counts as ten plain ones."""
+    c = problem.constraints
+    value = xi * np.minimum(problem.pair_cost, 10.0) * c.kind
+    i, j = c.pairs.T
+    half = csr_array((value, (i, j)), shape=(problem.n, problem.n))
+    return csr_array(half + half.T)
+
+
+def spectral_operator(problem: Problem, xi: float, lambda_: float) -> LinearOperator:
+    """v -> (K - lambda I + xi1 E+ - xi2 E-) v in O(nd + m)."""
+    X = problem.rows.X
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    pairs = pair_matrix(problem, xi)
+
+    def apply(v: NDArray[Any]) -> NDArray[Any]:
+        v = v.reshape(problem.n, -1)
+        inner = X.T @ v - mean[:, None] * v.sum(axis=0)  # (X - 1 mean')' v
+        outer = X @ inner - mean @ inner
+        return outer - lambda_ * v + pairs @ v
+
+    return LinearOperator((problem.n, problem.n), matvec=apply, matmat=apply, dtype=np.float64)
+
+
+def spectral_labels(
+    problem: Problem, xi: float, lambda_: float, hint: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Labels (n,): K-Means on the rows of the kept eigenvectors, one cluster more than vectors."""
+    if not isinstance(problem.distortion, SquaredEuclidean):
+        raise InvalidParameter(
+            f"init='spectral' relaxes squared Euclidean distances and says nothing of "
+            f"{problem.distortion.name!r}; use init='single'."
+        )
+    if problem.n < 4:
+        return np.zeros(problem.n, dtype=np.int64)
+    asked = min(problem.n - 2, _MOST_VECTORS, 10 if hint is None else 2 * hint)
+    operator = spectral_operator(problem, xi, lambda_**2 if problem.root else lambda_)
+    values, vectors = eigsh(operator, k=asked, which="LA", v0=rng.standard_normal(problem.n))
+    kept = values > 0
+    if not kept.any():
+        return np.zeros(problem.n, dtype=np.int64)
+    embedding = vectors[:, kept]
+    k = min(int(kept.sum()) + 1, problem.n)
+    means = KMeans(k, n_init=3, random_state=int(rng.integers(2**31 - 1)))
+    return means.fit_predict(embedding).astype(np.int64)

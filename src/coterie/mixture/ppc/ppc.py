@@ -1,0 +1,324 @@
+"""PPC: penalized probabilistic clustering (seed 001)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.constraints import Constraints, PairTable
+from coterie.data import Rows
+from coterie.exceptions import InvalidParameter
+from coterie.mixture.ppc.core import CorePosterior, Settings
+from coterie.mixture.ppc.covariances import COVARIANCES
+from coterie.mixture.ppc.density import log_density_of_rows, sample_rows
+from coterie.mixture.ppc.expectation import posterior_of_all
+from coterie.mixture.ppc.fit import Problem, Run, make_problem, run
+from coterie.mixture.ppc.gaussians import Mixture, log_sum_rows, make_mixture
+from coterie.mixture.ppc.pairs import pair_posteriors, suspects
+from coterie.mixture.ppc.start import INITS, Shape, mixture_from_model, start_mixture
+from coterie.validation import check_choice, check_count, check_real
+
+__all__ = ["PPC"]
+
+FloatArray = NDArray[np.float64]
+INFERENCE = ("auto", "exact", "mean_field", "gibbs", "belief_propagation")
+SAMPLING = ("point", "chunklet")
+WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
+
+
+class PPC(ConstrainedClusterer):
+    r"""Gaussian mixture with must-link and cannot-link pairs in the prior of the assignments.
+
+    Maximises the penalised likelihood of Lu and Leen (2.6),
+
+    .. math:: P(X) = \frac1\Omega \sum_Z \prod_i \pi_{z_i} N(x_i | \mu_{z_i}, \Sigma_{z_i})
+        \prod_{ML} e^{-w_{ij} 1[z_i \ne z_j]} \prod_{CL} e^{-w_{ij} 1[z_i = z_j]},
+
+    by EM, where w is the strength of a pair: log(γ/(1 − γ)) for a pair that is right with
+    probability γ, infinite for a hard one. Posteriors of rows in pairs are exact where the
+    graph of the pairs is narrow, which it is for pairs picked at random.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of clusters.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+    inference : {"auto", "exact", "mean_field", "gibbs", "belief_propagation"}, default="auto"
+        How the posterior of rows in pairs is found. "auto" is exact wherever that is affordable
+        and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
+    sampling : {"point", "chunklet"}, default="point"
+        Whether each row of a group joined by hard must-links is drawn by the weights of the
+        clusters (assumption 2, the paper's own) or the group once (assumption 1).
+    weights_update : {"gradient", "nonoverlapping", "grid"}, default="gradient"
+        How the clusters' weights are found: by ascent on the true objective, with log Ω exact
+        where the graph is narrow; as if no two pairs shared a row; or by the paper's grid of
+        step 0.01 (at most 5 clusters).
+    components_per_cluster : int, default=1
+        Gaussians that make up each cluster. Pairs act on clusters.
+    default_certainty : float, default=0.95
+        Probability that a pair given without a certainty is right.
+    reg_covar : float, default=1e-6
+        Added to the diagonal of every covariance, in the units of the data, squared.
+    n_init : int, default=1
+        Number of starts; the one with the highest bound is kept.
+    init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
+        A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
+        rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
+        GaussianMixture to go on from. The second start of "neighborhoods" is "mosaic" (if there
+        are pairs), those after it are "random".
+    max_iter : int, default=100
+    tol : float, default=1e-3
+        Stop when the bound, per row, changes by less.
+    random_state : int, RandomState or None
+    warm_start : bool, default=False
+        Start from the last fit: after new answers, cluster numbers stay what they were.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The most probable joint assignment where inference is exact, elsewhere each row's most
+        probable cluster; no hard pair is broken.
+    resp_ : ndarray of shape (n_samples, n_components)
+        Posterior of each row's cluster given all rows and pairs.
+    weights_ : ndarray of shape (n_components * components_per_cluster,)
+        Components of a cluster stand together.
+    means_ : ndarray of shape (n_components * components_per_cluster, n_features)
+    covariances_, precisions_, precisions_cholesky_ : ndarray
+        In the shapes of scikit-learn's GaussianMixture.
+    lower_bound_ : float
+        Penalised log-likelihood per row; a lower bound of it with mean field, an estimate with
+        Gibbs sampling and belief propagation.
+    lower_bounds_ : list of float
+        Its value in each iteration. It never falls while inference is exact.
+    pair_posteriors_ : ndarray of shape (n_pairs,)
+        For each pair of `constraints`, in their order, the posterior probability that its two rows
+        share a cluster.
+    violations_ : PairTable
+        Pairs that `labels_` break, with their strengths.
+    inference_report_ : dict
+        Rows inferred exactly, approximately and without pairs; the largest width; engines used.
+    n_iter_ : int
+    converged_ : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import Constraints
+    >>> from coterie.mixture import PPC
+    >>> X = np.array([[0.0], [1.0], [1.2], [6.0], [7.0], [7.1]])
+    >>> known = Constraints(6, must_link=[(0, 1)], cannot_link=[(2, 3), (1, 5)])
+    >>> model = PPC(2, random_state=0).fit(X, constraints=known)
+    >>> (model.pair_posteriors_ > 0.5).tolist()
+    [True, False, False]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        covariance_type: str = "full",
+        inference: str = "auto",
+        sampling: str = "point",
+        weights_update: str = "gradient",
+        components_per_cluster: int = 1,
+        default_certainty: float = 0.95,
+        reg_covar: float = 1e-6,
+        n_init: int = 1,
+        init: Any = "neighborhoods",
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.inference = inference
+        self.sampling = sampling
+        self.weights_update = weights_update
+        self.components_per_cluster = components_per_cluster
+        self.default_certainty = default_certainty
+        self.reg_covar = reg_covar
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    # -- fit -----------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> PPC:
+        """Fit the mixture to the rows of X and what is known about pairs of them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : ignored
+            Present for scikit-learn's conventions. Known labels enter by
+            `Constraints.from_labels`.
+        constraints : Constraints, optional
+        """
+        X, constraints, _ = self._check_fit_input(X, constraints)
+        k = self._check_parameters(X.shape[0])
+        if constraints.is_hard.any():
+            constraints.check_feasible(k, hard_only=True)
+        rng = check_random_state(self.random_state)
+        settings = Settings(self.inference, self.sampling, self.default_certainty)
+        core = CorePosterior(constraints, k, settings, int(rng.randint(2**31 - 1)))
+        problem = make_problem(
+            Rows.centered(X),
+            core,
+            k,
+            weights_update=self.weights_update,
+            covariance_type=self.covariance_type,
+            reg_covar=self.reg_covar,
+        )
+        best: Run | None = None
+        for number in range(self._n_starts()):
+            start = self._start(problem, X, constraints, rng, number)
+            result = run(problem, start, self.max_iter, self.tol)
+            if best is None or result.bounds[-1] > best.bounds[-1]:
+                best = result
+        assert best is not None
+        if not best.converged:
+            warnings.warn(
+                f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._publish(problem, constraints, best)
+        return self
+
+    def _check_parameters(self, n_samples: int) -> int:
+        k = check_count("n_components", self.n_components)
+        per_cluster = check_count("components_per_cluster", self.components_per_cluster)
+        if k * per_cluster > n_samples:
+            raise InvalidParameter(
+                f"n_samples={n_samples} should be >= {k * per_cluster}, the number of components: "
+                "lower n_components or components_per_cluster, or give more rows."
+            )
+        check_choice("covariance_type", self.covariance_type, COVARIANCES)
+        check_choice("inference", self.inference, INFERENCE)
+        check_choice("sampling", self.sampling, SAMPLING)
+        check_choice("weights_update", self.weights_update, WEIGHTS_UPDATE)
+        if isinstance(self.init, str):
+            check_choice("init", self.init, INITS)
+        check_real("reg_covar", self.reg_covar)
+        check_real("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        check_count("n_init", self.n_init)
+        return k
+
+    def _n_starts(self) -> int:
+        given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "means_"))
+        return 1 if given else int(self.n_init)
+
+    def _start(
+        self,
+        problem: Problem,
+        X: Any,
+        constraints: Constraints,
+        rng: np.random.RandomState,
+        number: int,
+    ) -> Mixture:
+        k, per_cluster = problem.n_clusters, int(self.components_per_cluster)
+        model = self if self.warm_start and hasattr(self, "means_") else self.init
+        if hasattr(model, "means_"):
+            origin = problem.rows.origin
+            return mixture_from_model(model, origin, k * per_cluster, self.covariance_type)
+        shape = Shape(k, per_cluster, self.covariance_type, self.reg_covar)
+        return start_mixture(problem.rows, X, constraints, shape, self.init, rng, number)
+
+    def _publish(self, problem: Problem, constraints: Constraints, best: Run) -> None:
+        k, mixture = problem.n_clusters, best.mixture
+        covariance = COVARIANCES[self.covariance_type]
+        problem.core.last = best.marginals
+        resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, k, covariance)
+        labels = resp.argmax(axis=1)
+        core = problem.core.core
+        if posterior is not None:
+            labels[core.rows] = core.expand(posterior.labels)
+        self.resp_ = resp
+        self.labels_ = labels
+        self.weights_ = mixture.weights
+        self.means_ = mixture.means + problem.rows.origin
+        self.covariances_ = mixture.covariances
+        self.precisions_cholesky_ = mixture.factors
+        self.precisions_ = covariance.precisions(mixture.factors)
+        self.lower_bounds_ = best.bounds
+        self.lower_bound_ = best.bounds[-1]
+        self.n_iter_ = len(best.bounds)
+        self.converged_ = best.converged
+        self.constraints_ = constraints
+        self.pair_posteriors_ = pair_posteriors(constraints, core, resp, posterior)
+        self.violations_ = broken_pairs(labels, constraints, problem.core.strength)
+        self.inference_report_ = problem.core.report()
+
+    # -- pairs ---------------------------------------------------------------------------------
+    def suspect_pairs(self, k: int = 10) -> PairTable:
+        """The `k` pairs most likely wrong, each with the posterior probability that it is.
+
+        A must-link is wrong if its rows do not share a cluster, a cannot-link if they do; the
+        posterior weighs the rows and all other pairs against the pair's own certainty. Hard
+        pairs are right by decree and never listed.
+        """
+        check_is_fitted(self)
+        return suspects(self.constraints_, self.pair_posteriors_, check_count("k", k))
+
+    # -- new rows ------------------------------------------------------------------------------
+    def _log_joint(self, X: Any) -> FloatArray:
+        """log π_k p(x | k) of each cluster, (n, K), by the plain mixture."""
+        check_is_fitted(self)
+        X = self._check_new_rows(X)
+        origin = self.weights_ @ self.means_
+        mixture = make_mixture(
+            self.weights_, self.means_ - origin, self.covariances_, self.covariance_type
+        )
+        k = self.weights_.size // self.components_per_cluster
+        return log_density_of_rows(Rows(X, shift=origin), mixture, k, self.covariance_type)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The most probable cluster of each row, (n,). Pairs concern the rows of `fit` only."""
+        return self._log_joint(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Posterior of each row's cluster under the plain mixture, (n, K)."""
+        joint = self._log_joint(X)
+        log_sum_rows(joint)
+        return joint
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Log-density of each row under the plain mixture, (n,)."""
+        return log_sum_rows(self._log_joint(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Draw rows (n, d) and their clusters (n,) from the mixture."""
+        check_is_fitted(self)
+        count = check_count("n_samples", n_samples)
+        mixture = Mixture(self.weights_, self.means_, self.covariances_, self.precisions_cholesky_)
+        rows, component = sample_rows(mixture, self.covariance_type, count, self.random_state)
+        return rows, component // self.components_per_cluster
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion of the plain mixture on X; lower is better."""
+        n = np.shape(X)[0]
+        return float(-2 * self.score(X) * n + self._n_parameters() * np.log(n))
+
+    def aic(self, X: Any) -> float:
+        """Akaike information criterion of the plain mixture on X; lower is better."""
+        return float(-2 * self.score(X) * np.shape(X)[0] + 2 * self._n_parameters())
+
+    def _n_parameters(self) -> int:
+        n_components, d = self.means_.shape
+        covariance = COVARIANCES[self.covariance_type].n_parameters(n_components, d)
+        return covariance + n_components * d + n_components - 1

@@ -1,0 +1,205 @@
+"""Conjugate families of TVClust: Gaussian with a Normal-inverse-Wishart prior, multinomial with a
+Dirichlet prior. Both inference methods see a cluster through its sums ("statistics") alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln, multigammaln
+
+from coterie.mixture.tvclust import _kernels as kernels
+
+__all__ = ["Family", "Gaussian", "Multinomial", "NormalInverseWishart"]
+
+Floats = NDArray[np.float64]
+
+
+class Family(Protocol):
+    """What inference needs of a family. Statistics are (K, width), counts in column 0."""
+
+    width: int
+
+    def scorer(self, statistics: Floats) -> Any:
+        """A function from rows (b, d) to E ln p(x | cluster), (b, K), under the posteriors."""
+
+    def predictor(self, statistics: Floats) -> Any:
+        """A function from rows (b, d) to ln p(x | rows of the cluster), (b, K)."""
+
+    def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
+        """Add rows (b, d) with responsibilities (b, K) to the statistics."""
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        """ln of the marginal likelihood of each cluster's rows, (K,)."""
+
+
+class NormalInverseWishart(NamedTuple):
+    """kappa (K,), nu (K,), mean (K, d), scale (K, d, d): Sigma ~ IW(scale, nu)."""
+
+    kappa: Floats
+    nu: Floats
+    mean: Floats
+    scale: Floats
+
+
+class Gaussian:
+    """Full-covariance Gaussians.
+
+    Parameters
+    ----------
+    prior_scale : (d,)
+        Diagonal of the prior's scale matrix Psi_0; the prior mean is the origin of the rows.
+    kappa0, nu0 : float
+        How many rows the prior's mean and covariance are worth; nu0 > d - 1.
+    """
+
+    def __init__(self, prior_scale: Floats, kappa0: float, nu0: float) -> None:
+        self.d = len(prior_scale)
+        self.width = 1 + self.d + self.d * (self.d + 1) // 2
+        self.kappa0, self.nu0 = kappa0, nu0
+        self.prior_scale = prior_scale
+        self._upper = np.triu_indices(self.d)
+
+    def posterior(self, statistics: Floats) -> NormalInverseWishart:
+        """The posterior of every cluster given its (expected) sums."""
+        counts, first = statistics[:, 0], statistics[:, 1 : 1 + self.d]
+        kappa, nu = self.kappa0 + counts, self.nu0 + counts
+        mean = first / kappa[:, None]
+        scale = np.zeros((len(counts), self.d, self.d))
+        scale[:, self._upper[0], self._upper[1]] = statistics[:, 1 + self.d :]
+        scale[:, self._upper[1], self._upper[0]] = statistics[:, 1 + self.d :]
+        scale -= kappa[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        diagonal = np.arange(self.d)
+        # The scatter is never below 0; rounding of far-off, tight clusters may say otherwise.
+        scale[:, diagonal, diagonal] = (
+            np.maximum(scale[:, diagonal, diagonal], 0.0) + self.prior_scale
+        )
+        return NormalInverseWishart(kappa, nu, mean, scale)
+
+    def _whitening(self, posterior: NormalInverseWishart) -> tuple[Floats, Floats]:
+        """P with P P' = inverse scale, side by side (d, K d), and log det of the scales (K,)."""
+        lower = np.linalg.cholesky(posterior.scale)
+        white = np.linalg.inv(lower)  # (K, d, d): P_k'
+        side_by_side = np.ascontiguousarray(white.reshape(-1, self.d).T)
+        log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+        return side_by_side, log_det
+
+    def scorer(self, statistics: Floats) -> Any:
+        """E ln N(x) = (E ln|Lambda| - d ln 2 pi - d / kappa - nu |x - m|^2_inv(Psi)) / 2."""
+        post = self.posterior(statistics)
+        white, log_det = self._whitening(post)
+        halves = 0.5 * (post.nu[:, None] - np.arange(self.d))
+        expected_log_det = digamma(halves).sum(axis=1) + self.d * np.log(2) - log_det
+        constant = 0.5 * (expected_log_det - self.d * np.log(2 * np.pi) - self.d / post.kappa)
+        offset = _project(post.mean, white)
+        slope = 0.5 * post.nu
+
+        def score(rows: Any) -> Floats:
+            out = np.tile(constant, (len(rows), 1))
+            kernels.add_quadratic_forms(rows.astype(np.float64) @ white, offset, slope, out)
+            return out
+
+        return score
+
+    def predictor(self, statistics: Floats) -> Any:
+        """ln of the Student t with nu - d + 1 degrees of freedom, scale Psi (kappa + 1) / ..."""
+        post = self.posterior(statistics)
+        white, log_det = self._whitening(post)
+        shrink = post.kappa / (post.kappa + 1)
+        constant = (
+            gammaln(0.5 * (post.nu + 1))
+            - gammaln(0.5 * (post.nu + 1 - self.d))
+            + 0.5 * self.d * (np.log(shrink) - np.log(np.pi))
+            - 0.5 * log_det
+        )
+        offset = _project(post.mean, white)
+
+        def predict(rows: Any) -> Floats:
+            out = np.zeros((len(rows), len(constant)))
+            kernels.add_quadratic_forms(rows.astype(np.float64) @ white, offset, -shrink, out)
+            return constant - 0.5 * (post.nu + 1) * np.log1p(out)
+
+        return predict
+
+    def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
+        """Add r, r x and r x x'."""
+        features = np.empty((len(rows), self.width))
+        kernels.expand_features(np.ascontiguousarray(rows), features)
+        statistics += resp.T @ features
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        """ln p(rows of the cluster) = -(N d / 2) ln pi + ln Gamma_d(nu/2) - ln Gamma_d(nu0/2)
+        + (nu0 ln|Psi0| - nu ln|Psi| + d ln(kappa0/kappa)) / 2.
+        """
+        post = self.posterior(statistics)
+        _, log_det = np.linalg.slogdet(post.scale)
+        before = self.nu0 * np.log(self.prior_scale).sum() - 2 * multigammaln(
+            0.5 * self.nu0, self.d
+        )
+        after = np.array([2 * multigammaln(0.5 * nu, self.d) for nu in post.nu])
+        after += self.d * np.log(self.kappa0 / post.kappa) - post.nu * log_det
+        return 0.5 * (before + after - statistics[:, 0] * self.d * np.log(np.pi))
+
+
+def _project(mean: Floats, white: Floats) -> Floats:
+    """m_k P_k of every cluster, (K, d)."""
+    n_clusters, d = mean.shape
+    blocks = white.reshape(d, n_clusters, d)
+    return np.ascontiguousarray(np.einsum("km,mkl->kl", mean, blocks))
+
+
+class Multinomial:
+    """Counts: p(x | theta) = prod_m theta_m^x_m (without the coefficient, which no cluster sees).
+
+    Parameters
+    ----------
+    n_columns : int
+    concentration : float
+        The Dirichlet prior's count per column.
+    """
+
+    def __init__(self, n_columns: int, concentration: float) -> None:
+        self.d = n_columns
+        self.width = 1 + n_columns
+        self.concentration = concentration
+
+    def _counts(self, statistics: Floats) -> tuple[Floats, Floats]:
+        counts = statistics[:, 1:] + self.concentration
+        return counts, counts.sum(axis=1)
+
+    def scorer(self, statistics: Floats) -> Any:
+        """E ln p(x) = sum_m x_m (digamma(c_m) - digamma(sum c))."""
+        counts, total = self._counts(statistics)
+        slope = np.ascontiguousarray((digamma(counts) - digamma(total)[:, None]).T)
+        return lambda rows: np.ascontiguousarray(rows @ slope, dtype=np.float64)
+
+    def predictor(self, statistics: Floats) -> Any:
+        """ln p(x) = ln Gamma(C) - ln Gamma(C + |x|) + sum_m ln Gamma(c_m + x_m) - ln Gamma(c_m)."""
+        counts, total = self._counts(statistics)
+        base = gammaln(counts)
+
+        def predict(rows: Any) -> Floats:
+            csr = sp.csr_array(rows)
+            size = np.asarray(csr.sum(axis=1), dtype=np.float64).ravel()
+            row_of = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+            out = gammaln(total) - gammaln(total + size[:, None])
+            for k in range(len(total)):
+                gain = gammaln(counts[k, csr.indices] + csr.data) - base[k, csr.indices]
+                out[:, k] += np.bincount(row_of, gain, minlength=csr.shape[0])
+            return out
+
+        return predict
+
+    def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
+        """Add r and r x."""
+        statistics[:, 0] += resp.sum(axis=0)
+        statistics[:, 1:] += np.asarray(rows.T @ resp).T
+
+    def log_evidence(self, statistics: Floats) -> Floats:
+        """Dirichlet-multinomial evidence of each cluster, (K,)."""
+        counts, total = self._counts(statistics)
+        prior = gammaln(self.d * self.concentration) - self.d * gammaln(self.concentration)
+        return prior + gammaln(counts).sum(axis=1) - gammaln(total)

@@ -1,0 +1,181 @@
+"""How far Mosaic trusts pairs, and the threads its starts run on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_info
+
+from coterie import Constraints, Mosaic
+from coterie.cluster.mosaic import trust
+from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.pilot import Kind, Pilot, Settings, side_by_side
+from coterie.cluster.mosaic.space import fit_space
+from coterie.constraints import sample_pairs
+from coterie.data import num_threads, use_threads
+from coterie.progress import keep_going, watching
+
+BY_POSITION, BY_PAIRS = Kind(seed=0, reach=None), Kind(seed=0, reach=0)
+
+
+def moons(n: int, pairs: int, noise: float, seed: int = 0):
+    X, y = make_moons(n, noise=0.08, random_state=seed)
+    return X, y, sample_pairs(y, pairs, noise=noise, random_state=seed)
+
+
+def piloted(X, known):
+    weights = np.ones(len(X))
+    _, coordinates = fit_space(X, "sqeuclidean", weights, 50, 0)
+    settings = Settings(2, 100, False, "auto", 0.1, None, False, 1, 25, 5e-4)
+    rng = np.random.default_rng(0)
+    pilot = Pilot.placed(coordinates, 100, Evidence(known), weights, settings, rng)
+    return pilot, coordinates
+
+
+def found_rate(X, known, kind=BY_PAIRS):
+    pilot, coordinates = piloted(X, known)
+    state = pilot.try_start(pilot.start_labels(kind, 2), 2, 10)
+    return trust.trusted_rate(pilot, state, coordinates, kind, 2)
+
+
+def all_pairs(y, rows, noise, seed=0):
+    """Every pair of `rows`, some of them of the wrong kind."""
+    i, j = (rows[part] for part in np.triu_indices(len(rows), 1))
+    wrong = np.random.default_rng(seed).random(i.size) < noise
+    same = (y[i] == y[j]) ^ wrong
+    pairs = np.c_[i, j]
+    return Constraints(len(y), must_link=pairs[same], cannot_link=pairs[~same])
+
+
+class TestTrust:
+    @pytest.mark.parametrize(("noise", "wanted"), [(0.0, None), (0.1, 0.1), (0.2, 0.2), (0.3, 0.3)])
+    def test_the_rate_of_the_ladder_nearest_to_the_truth_is_found(self, noise, wanted):
+        X, _, known = moons(400, 800, noise)
+        assert found_rate(X, known) == wanted
+
+    @pytest.mark.parametrize("noise", [0.0, 0.05, 0.1, 0.2, 0.3])
+    def test_many_pairs_a_row_check_one_another(self, noise, monkeypatch):
+        X, y = make_moons(600, noise=0.08, random_state=0)
+        known = all_pairs(y, np.arange(0, 600, 9), noise)
+        monkeypatch.setattr(trust, "_predicting_rate", None)  # not asked
+        rate = found_rate(X, known)
+        if noise:
+            broken = (known.kind > 0) != (y[known.pairs[:, 0]] == y[known.pairs[:, 1]])
+            assert rate == pytest.approx(broken.mean(), abs=0.01)
+        else:
+            assert rate is None
+
+    def test_many_pairs_that_too_few_clusters_must_break_are_no_reason_for_distrust(self):
+        X, _ = make_moons(600, noise=0.08, random_state=0)
+        apart = all_pairs(np.arange(600), np.arange(0, 600, 9), 0.0)
+        assert found_rate(X, apart) is None
+
+    def test_held_out_pairs_are_judged_by_the_formula(self):
+        X, _, known = moons(60, 40, 0.1)
+        pilot, _ = piloted(X, known)
+        part = np.arange(0, known.n_pairs, 3)
+        fold = trust._hold_out(pilot, part, BY_POSITION, 2)
+        assert fold.evidence.constraints.n_pairs == known.n_pairs - part.size
+        state = pilot.hearing(fold.evidence, 0.2).try_start(fold.start, 2, trust._ROUNDS)
+        found = trust._agreement(pilot, [fold], 0.2, 2)
+        wanted = 0.0
+        for number, share in zip(part, found.share, strict=True):
+            i, j = known.pairs[number]
+            same = sum(state.rows[i, k] * state.rows[j, k] for k in range(2))
+            agree = same if known.kind[number] > 0 else 1 - same
+            assert share == pytest.approx(agree)
+            wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
+        assert trust._chances(found, 0.2).sum() == pytest.approx(wanted)
+        assert trust._at_best(found).sum() >= wanted
+
+    def test_clusters_that_do_not_follow_positions_are_no_reason_for_distrust(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+        known = sample_pairs(y, 250, random_state=0)
+        assert found_rate(X, known) is None
+
+    def test_pairs_of_one_kind_or_few_pairs_cannot_tell(self):
+        X, _, known = moons(200, 300, 0.2)
+        for some in (
+            known.only("must_link"),
+            known.only("cannot_link"),
+            known._take(np.arange(10)),
+        ):
+            assert found_rate(X, some, BY_POSITION) is None
+
+    def test_of_many_rows_and_pairs_a_part_decides_and_finds_the_same(self, monkeypatch):
+        X, _, known = moons(3000, 3000, 0.2)
+        monkeypatch.setattr(trust, "_MOST_PAIRS", 800)
+        monkeypatch.setattr(trust, "_MOST_ROWS", 1700)
+        pilot, coordinates = piloted(X, known)
+        smaller, plain = trust._smaller(pilot, coordinates, np.random.default_rng(0))
+        evidence = smaller.stage.evidence
+        assert evidence.constraints.n_samples == 1700
+        assert plain.size == evidence.constraints.n_pairs >= 800
+        assert found_rate(X, known) == 0.2
+
+    def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self, monkeypatch):
+        X, y, known = moons(1000, 200, 0.0)
+        i = np.arange(999)
+        hard = Constraints(1000, must_link=np.c_[i, i + 1][y[:-1] == y[1:]]).as_hard()
+        monkeypatch.setattr(trust, "_MOST_ROWS", 500)
+        pilot, coordinates = piloted(X, hard + known)
+        smaller, _ = trust._smaller(pilot, coordinates, np.random.default_rng(0))
+        assert smaller.stage.evidence.constraints.n_samples == 500
+
+    def test_hard_and_certain_pairs_are_never_held_out(self):
+        X, _, known = moons(200, 200, 0.0)
+        hard = known._take(np.arange(100)).as_hard()
+        pilot, coordinates = piloted(X, hard + known._take(np.arange(100, 200)))
+        _, plain = trust._smaller(pilot, coordinates, np.random.default_rng(0))
+        assert not pilot.stage.evidence.constraints.is_hard[plain].any()
+        assert plain.size == 100
+
+    def test_with_one_answer_in_five_wrong_pairs_still_help(self):
+        gains = []
+        for seed in range(5):
+            X, y = make_blobs(300, centers=3, random_state=seed)
+            X = X @ np.array([[0.6, -0.6], [-0.4, 0.8]])  # stretched: K-Means has no chance
+            known = sample_pairs(y, 300, noise=0.2, random_state=seed)
+            model = Mosaic(3, random_state=seed).fit(X, constraints=known)
+            trusting = Mosaic(3, noise=0.01, random_state=seed).fit(X, constraints=known)
+            none = Mosaic(3, random_state=seed).fit(X)
+            scores = [adjusted_rand_score(y, m.labels_) for m in (model, trusting, none)]
+            gains.append((scores[0] - scores[1], scores[0] - scores[2]))
+        over_trusting, over_none = np.mean(gains, axis=0)
+        assert over_trusting > 0.1
+        assert over_none > 0
+
+    def test_the_result_is_the_same_for_any_number_of_threads(self):
+        X, _, known = moons(300, 300, 0.2)
+        found = []
+        for threads in (1, 3):
+            with use_threads(threads):
+                model = Mosaic(2, random_state=0).fit(X, constraints=known)
+            found.append((model.labels_, model.noise_))
+        np.testing.assert_array_equal(found[0][0], found[1][0])
+        assert found[0][1] == found[1][1]
+
+    def test_what_the_user_says_of_the_noise_is_believed(self):
+        X, _, known = moons(300, 300, 0.2)
+        assert Mosaic(2, noise=0.03, random_state=0).fit(X, constraints=known).noise_ == 0.03
+
+
+class TestSideBySide:
+    def test_order_and_context_are_kept_and_blas_threads_restored(self):
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        seen = []
+        with use_threads(4), watching(lambda step: seen.append(step.step)):
+            found = side_by_side(
+                [lambda i=i: (i, num_threads(), keep_going(i + 1, 9, 0.0)) for i in range(9)]
+            )
+        assert [each[0] for each in found] == list(range(9))
+        assert {each[1] for each in found} == {1}
+        assert sorted(seen) == list(range(1, 10))
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+    def test_errors_come_out(self):
+        with use_threads(2), pytest.raises(ZeroDivisionError):
+            side_by_side([lambda: 1, lambda: 1 // 0])
