@@ -1,11 +1,11 @@
-"""Has a change of structure changed a result? A few hundred small fits of every estimator, recorded and compared.
+"""Has a change of structure changed a result? Hundreds of small fits, recorded and compared.
 
     python benchmarks/same_results.py record before.json
     (change the code)
     python benchmarks/same_results.py compare before.json [--only Mosaic]
 
-A fit is recorded as its labels and its objective. `compare` lists the fits whose labels differ, and those whose
-objective differs by more than rounding, and exits with 1 if there are any.
+A fit is recorded as its labels and its objective. `compare` lists the fits whose labels differ,
+and those whose objective differs by more than rounding, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
