@@ -1,35 +1,26 @@
-"""Where rows live: a dense array or a CSR matrix in memory, read in blocks by several threads."""
+"""Rows as estimators hold them: a source, and the point that the rows are measured from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.data import _kernels
-from coterie.data.threads import num_threads, one_blas_thread
+from coterie.data.source import MemoryRows, RowSource
 
-__all__ = ["Rows", "add_by_label"]
+__all__ = ["Rows"]
 
 Stats = TypeVar("Stats")
 
-_BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
-_MOST_BLOCKS = 64  # so that partial sums stay small beside the rows
-_CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
-_SPARSE_CHUNK = 4096
 _SAMPLE = 10_000
 _FAR_OUT = 4.0  # squared distance of the mean from the origin, in units of the rows' variance
 
 
 class Rows:
-    """Rows of a data matrix with the one thing estimators need: map over blocks, reduce in order.
-
-    The number of blocks depends on the number of rows alone and partial results are added in
-    block order, so every result is bitwise the same for any number of threads.
+    """Rows of a data matrix; `map_blocks` runs a function over them.
 
     Parameters
     ----------
@@ -40,13 +31,12 @@ class Rows:
     """
 
     def __init__(self, X: Any, shift: NDArray[Any] | None = None) -> None:
-        if shift is not None and sp.issparse(X):
+        self.source: RowSource = MemoryRows(X)
+        if shift is not None and self.source.is_sparse:
             raise ValueError("a sparse matrix cannot be shifted without filling it")
-        self.X = X
-        self.shift = None if shift is None else np.asarray(shift, dtype=X.dtype)
-        self.n, self.d = X.shape
-        self.dtype = X.dtype
-        self.is_sparse = sp.issparse(X)
+        self.n, self.d = self.source.n, self.source.d
+        self.dtype, self.is_sparse = self.source.dtype, self.source.is_sparse
+        self.shift = np.asarray([] if shift is None else shift, dtype=self.dtype)
 
     @classmethod
     def centered(cls, X: Any) -> Rows:
@@ -55,80 +45,64 @@ class Rows:
         That is where the mean is far out beside the spread of the rows; other rows, and sparse
         ones, are read as they are.
         """
-        if sp.issparse(X):
-            return cls(X)
+        rows = cls(X)
+        if rows.is_sparse:
+            return rows
         sample = X[:: max(1, X.shape[0] // _SAMPLE)].astype(np.float64)
         mean = sample.mean(axis=0)
         with np.errstate(over="ignore"):  # infinite on both sides: nothing a shift could mend
             spread = ((sample - mean) ** 2).sum()
             far = len(sample) * (mean @ mean) > _FAR_OUT * spread
-        if not far:
-            return cls(X)
-        return cls(X, shift=X.mean(axis=0, dtype=np.float64))
+        return cls(X, shift=X.mean(axis=0, dtype=np.float64)) if far else rows
 
     @property
     def origin(self) -> NDArray[Any]:
         """The point (d,) that rows are measured from."""
-        return np.zeros(self.d, dtype=self.dtype) if self.shift is None else self.shift
+        return self.shift if self.shift.size else np.zeros(self.d, dtype=self.dtype)
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Start and stop of each block; their number depends on the number of rows only."""
-        count = max(1, min(_MOST_BLOCKS, self.n // _BLOCK_ROWS))
-        edges = np.linspace(0, self.n, count + 1).astype(np.int64)
-        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    def take(self, rows: NDArray[np.int64]) -> Any:
+        """The listed rows, measured from the origin, as a new array or CSR matrix."""
+        picked = self.source.take(rows)
+        return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked
+
+    # -- going away: closures over outer arrays, which no other process can run ------------------
+    @property
+    def X(self) -> Any:
+        """The matrix."""
+        return self.source.X  # type: ignore[attr-defined]
 
     def chunks(
         self, start: int = 0, stop: int | None = None, extra: int = 0
     ) -> Iterator[tuple[int, int, Any]]:
-        """Yield (lo, hi, rows lo..hi) in pieces that fit the cache with `extra` columns beside.
+        """As `Block.chunks`, with places among all rows."""
+        from coterie.data.blocks import Block
 
-        A dense piece may be overwritten by the next one: use it before going on.
-        """
         stop = self.n if stop is None else stop
-        if self.is_sparse:
-            step = _SPARSE_CHUNK
-        else:
-            step = max(64, _CHUNK_BYTES // ((self.d + extra) * self.dtype.itemsize))
-        buffer = (
-            None if self.shift is None else np.empty((min(step, stop - start), self.d), self.dtype)
-        )
-        for lo in range(start, stop, step):
-            hi = min(lo + step, stop)
-            if buffer is None:
-                yield lo, hi, self.X[lo:hi]
-            else:
-                yield lo, hi, np.subtract(self.X[lo:hi], self.origin, out=buffer[: hi - lo])
-
-    def take(self, rows: NDArray[np.int64]) -> Any:
-        """The listed rows as a new array or CSR matrix."""
-        picked = self.X[rows]
-        return picked if self.shift is None else np.subtract(picked, self.shift, out=picked)
+        block = Block(start, stop, self.source.read(start, stop), self.shift)
+        for lo, hi, piece in block.chunks(extra):
+            yield start + lo, start + hi, piece
 
     def label(self, block: slice, *arrays: Any) -> float:
-        """Label a block of rows with their nearest centres and sum them up, in one compiled pass.
-
-        `arrays` are those of the kernels `label_dense` and `label_sparse` after the rows.
-        """
+        """Label a block of rows."""
         if self.is_sparse:
             indptr = self.X.indptr[block.start : block.stop + 1]
             return float(_kernels.label_sparse(self.X.data, self.X.indices, indptr, *arrays))
-        shift = np.empty(0, self.dtype) if self.shift is None else self.shift
-        return float(_kernels.label_dense(self.X[block], shift, *arrays))
+        return float(_kernels.label_dense(self.X[block], self.shift, *arrays))
 
     def map_reduce(
-        self,
-        work: Callable[[int, int], Stats],
-        combine: Callable[[Stats, Stats], Stats],
+        self, work: Callable[[int, int], Stats], combine: Callable[[Stats, Stats], Stats]
     ) -> Stats:
         """Run `work(start, stop)` for every block and fold the results in block order."""
-        blocks = self.blocks()
+        from coterie.data.blocks import block_edges
+        from coterie.data.engine import ThreadEngine
+        from coterie.data.threads import one_blas_thread
+
         with one_blas_thread():
-            threads = min(num_threads(), len(blocks))
-            if threads == 1:
-                results: Iterator[Stats] = (work(*block) for block in blocks)
-                return _fold(results, combine)
-            with ThreadPoolExecutor(threads) as pool:
-                return _fold(pool.map(lambda block: work(*block), blocks), combine)
+            results = ThreadEngine().map(lambda edges, _: work(*edges), block_edges(self.n), None)
+            total = next(results)
+            for part in results:
+                total = combine(total, part)
+            return total
 
     def for_each(self, work: Callable[[int, int], None]) -> None:
         """Run `work(start, stop)` for every block, for work that fills arrays of its own rows."""
@@ -144,31 +118,3 @@ class Rows:
 
         self.for_each(fill)
         return values
-
-
-def add_by_label(
-    rows: Any,
-    labels: NDArray[Any],
-    weights: NDArray[np.float64],
-    scale: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    counts: NDArray[np.float64],
-) -> None:
-    """Add w s x of dense or CSR rows to `sums` (K, d) and w to `counts` (K,), by label.
-
-    Rows with label -1 are passed over; `weights` and `scale` of size 0 stand for ones; a negative
-    weight takes a row out again.
-    """
-    if sp.issparse(rows):
-        _kernels.add_sparse(
-            rows.data, rows.indices, rows.indptr, labels, weights, scale, sums, counts
-        )
-    else:
-        _kernels.add_dense(rows, labels, weights, scale, sums, counts)
-
-
-def _fold(results: Iterator[Stats], combine: Callable[[Stats, Stats], Stats]) -> Stats:
-    total = next(results)
-    for part in results:
-        total = combine(total, part)
-    return total

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.data import add_by_label
+from coterie.data.sums import add_by_label
 from coterie.distortions import Distortion, SeparableBregman
 
 Array = NDArray[Any]

@@ -66,7 +66,7 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         self.n_clusters_ = len(state.centers)
         self.metric_ = problem.A
         centers = state.centers
-        if problem.rows.shift is not None:
+        if problem.rows.shift.size:
             centers = centers + problem.rows.shift
         self.cluster_centers_ = centers.astype(problem.rows.dtype)
         self.objective_ = problem.objective(state.labels, state.centers, found.xi, lambda_)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from coterie.cluster.rdp import _kernels as kernels
 from coterie.constraints import Constraints
-from coterie.data import Rows, add_by_label
+from coterie.data import Rows
+from coterie.data.sums import add_by_label
 from coterie.distortions import Distortion, KLDivergence, SquaredEuclidean, get_distortion
 from coterie.distortions.base import CenterTerms
 
@@ -115,8 +116,9 @@ class Problem:
         if sign != 1.0:
             weights = sign * (weights if weights.size else np.ones(len(listed)))
         if not self.rows.is_sparse:
-            shift = NONE.astype(self.rows.dtype) if self.rows.shift is None else self.rows.shift
-            kernels.add_listed(self.rows.X, shift, listed, labels, weights, scale, sums, counts)
+            kernels.add_listed(
+                self.rows.X, self.rows.shift, listed, labels, weights, scale, sums, counts
+            )
             return
         for at in range(0, len(listed), _ROWS_AT_ONCE):
             cut = slice(at, at + _ROWS_AT_ONCE)
