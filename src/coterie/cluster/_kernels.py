@@ -18,45 +18,49 @@ def _cost_of(w, distance, root):
 
 
 @njit(cache=True, nogil=True)
-def nearest(distances, start, first, terms, price, listed, before, labels, unary, lead):
+def nearest(product, offset, start, first, terms, price, listed, before, labels, unary, lead):
     """Label rows start.. of a block with their nearest centres; copy the costs of listed rows.
 
-    The distance of row i from centre k is distances_ik + term_i, its cost factor * weight *
-    distance. Returns the summed cost of these rows under `labels`, and the first listed row that
+    The distance of row i from centre k is product_ik + offset_k + term_i, its cost factor * weight
+    * distance. Returns the summed cost of these rows under `labels`, and the first listed row that
     is not among them.
     """
-    # IN: distances (c, K); first: number of the first listed row from `start` on;
+    # IN: product (c, K); offset (K,); first: number of the first listed row from `start` on;
     #     terms: weight (b,) or (0,) for ones, term (b,); price: factor, limit (free rows that
     #     cost as much are labelled BEYOND and not summed), root (the distance is the square root);
     #     listed (r,) positions in the block; before (r,) labels they keep, or (0,)
     # OUT: labels (b,); unary (r, K) costs of listed rows and lead (r,), what the best other label
     #      costs above the one in `labels`
-    n_clusters = distances.shape[1]
+    n_clusters = product.shape[1]
     total = 0.0
     at = first
-    for c in range(distances.shape[0]):
+    for c in range(product.shape[0]):
         i = start + c
         w = price.factor if terms.weight.size == 0 else price.factor * terms.weight[i]
         free = at == listed.size or listed[at] != i
         if free or before.size == 0:
             best = 0
+            low = product[c, 0] + offset[0]
             for k in range(1, n_clusters):
-                if distances[c, k] < distances[c, best]:
+                here = product[c, k] + offset[k]
+                if here < low:
+                    low = here
                     best = k
             labels[i] = best
         else:
             labels[i] = before[at]
-        y = labels[i]
         if free:
-            cost = _cost_of(w, np.float64(distances[c, y]) + terms.term[i], price.root)
+            cost = _cost_of(w, np.float64(low) + terms.term[i], price.root)
             if price.limit < np.inf and w > 0.0 and not cost < price.limit:
                 labels[i] = BEYOND
             else:
                 total += cost
             continue
+        y = labels[i]
         other = np.inf
         for k in range(n_clusters):
-            cost = _cost_of(w, np.float64(distances[c, k]) + terms.term[i], price.root)
+            here = product[c, k] + offset[k]
+            cost = _cost_of(w, np.float64(here) + terms.term[i], price.root)
             unary[at, k] = cost
             if k != y and cost < other:
                 other = cost

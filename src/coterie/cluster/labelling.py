@@ -128,10 +128,10 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     total, first = 0.0, 0
     for lo, hi, piece in block.chunks(extra=shape.n_clusters):
         scale = own.scale[lo:hi]
-        distances = distortion.cross(piece, terms, scale if scale.size else None)
+        product = distortion.product(piece, terms, scale if scale.size else None)
         cost, first = kernels.nearest(
-            distances, lo, first, own, price, block.listed, block.listed_state.labels,
-            labels, unary, lead,
+            product, terms.offset, lo, first, own, price, block.listed,
+            block.listed_state.labels, labels, unary, lead,
         )  # fmt: skip
         total += cost
         counter.add(piece, labels[lo:hi], own.weight[lo:hi], scale)

@@ -148,13 +148,18 @@ class Distortion(ABC):
     def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
         """g and b of the centres (K, d)."""
 
-    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """b_k + s_i <x_i, g_k>, (b, K): the distortion without its row term."""
+    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """s_i <x_i, g_k>, (b, K): the distortion without what depends on row or centre alone."""
         product = np.asarray(X @ terms.slope.T)
         if scale is not None:
             product *= scale[:, None]
-        product += terms.offset
         return product
+
+    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """b_k + s_i <x_i, g_k>, (b, K): the distortion without its row term."""
+        values = self.product(X, terms, scale)
+        values += terms.offset
+        return values
 
     def to_centers(self, X: Any, centers: Array, A: Array | None = None) -> Array:
         """d(x_i, mu_k) for all rows and centres, (n, K), never below 0."""

@@ -55,7 +55,7 @@ class SquaredEuclidean(SeparableBregman):
         return 2 * x
 
     def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
-        """x' A x under one metric; 0 where the metric differs by cluster (see `cross`)."""
+        """x' A x under one metric; 0 where the metric differs by cluster (see `product`)."""
         if A is None or A.ndim == 1:
             return row_sums(X, A, power=2)
         if A.ndim == 3 and len(A) == 1:
@@ -75,9 +75,9 @@ class SquaredEuclidean(SeparableBregman):
         square = None if A.ndim == 3 and len(A) == 1 else A.astype(centers.dtype)
         return CenterTerms((-2 * moved).astype(centers.dtype), offset.astype(centers.dtype), square)
 
-    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """b_k + <x, g_k> + x' A_k x where the metric differs by cluster."""
-        values = super().cross(X, terms, scale)
+    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """<x, g_k>, and + x' A_k x where the metric differs by cluster."""
+        values = super().product(X, terms, scale)
         if terms.square is None:
             return values
         if terms.square.ndim == 2:
