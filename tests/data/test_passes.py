@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from coterie.data import Block, ProcessEngine, Rows, fold, map_blocks, use_engine, use_threads
-from coterie.data.blocks import block_edges
+from coterie.data.passes import block_edges
 
 N = 3 * 4096 + 17
 

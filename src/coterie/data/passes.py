@@ -10,18 +10,30 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import islice, pairwise
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.data.engine import current_engine
+from coterie.data.block import Block
 from coterie.data.rows import Rows
-from coterie.data.threads import one_blas_thread
+from coterie.data.threads import num_threads, one_blas_thread
 
-__all__ = ["Block", "block_edges", "fold", "map_blocks"]
+__all__ = [
+    "Engine",
+    "ProcessEngine",
+    "ThreadEngine",
+    "block_edges",
+    "fold",
+    "map_blocks",
+    "use_engine",
+]
 
 Array = NDArray[Any]
 Arguments = TypeVar("Arguments")
@@ -29,55 +41,8 @@ Result = TypeVar("Result")
 
 _BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
 _MOST_BLOCKS = 64  # so that partial sums stay small beside the rows
-_CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
-_SPARSE_CHUNK = 4096
+_AHEAD = 2  # blocks in flight for each worker: enough to keep it busy, few enough to hold
 _NOTHING = np.empty(0, dtype=np.int64)
-
-
-class Block(NamedTuple):
-    """A stretch of the rows with what belongs to them.
-
-    Attributes
-    ----------
-    start, stop : int
-        Its place among all rows.
-    rows : ndarray or CSR matrix of shape (b, d)
-        As the source has them: see `chunks` for rows measured from the origin.
-    shift : ndarray of shape (d,), or (0,) where the rows are not shifted
-    state : NamedTuple of arrays, or None
-        This block's part of the arrays (n, ...) given to `map_blocks`; arrays of size 0, which
-        stand for "the same for every row", come as they are.
-    listed : (r,) int64
-        Positions in the block of those of its rows that were listed, sorted.
-    listed_state : NamedTuple of arrays, or None
-        The part for these rows of the arrays given with the list.
-    """
-
-    start: int
-    stop: int
-    rows: Any
-    shift: Array
-    state: Any = None
-    listed: Array = _NOTHING
-    listed_state: Any = None
-
-    def chunks(self, extra: int = 0) -> Iterator[tuple[int, int, Any]]:
-        """Yield (lo, hi, rows lo..hi of the block) in pieces that fit the cache with `extra`
-        columns beside, measured from the origin.
-
-        A dense piece may be overwritten by the next one: use it before going on.
-        """
-        size, d = self.rows.shape
-        step = _SPARSE_CHUNK
-        if isinstance(self.rows, np.ndarray):
-            step = max(64, _CHUNK_BYTES // ((d + extra) * self.rows.itemsize))
-        buffer = np.empty((min(step, size), d), self.rows.dtype) if self.shift.size else None
-        for lo in range(0, size, step):
-            hi = min(lo + step, size)
-            piece = self.rows[lo:hi]
-            if buffer is not None:
-                piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
-            yield lo, hi, piece
 
 
 def block_edges(n: int) -> list[tuple[int, int]]:
@@ -116,12 +81,10 @@ def map_blocks(
     listed_state : NamedTuple of arrays (r, ...), optional
         What belongs to the listed rows.
     """
-    blocks = (
-        _block(rows, start, stop, state, listed, listed_state)
-        for start, stop in block_edges(rows.n)
-    )
+    edges = block_edges(rows.n)
+    blocks = (_block(rows, *edge, state, listed, listed_state) for edge in edges)
     with one_blas_thread():
-        yield from current_engine().map(function, blocks, arguments)
+        yield from (_chosen.get() or _threads).map(function, blocks, arguments)
 
 
 def _block(
@@ -187,3 +150,79 @@ def _plus(total: Any, part: Any) -> Any:
         total += part
         return total
     return total if total is None else total + part
+
+
+# -- who runs the blocks ------------------------------------------------------------------------
+
+
+class Engine(Protocol):
+    """Runs a function on blocks, wherever it likes; the results come in the order of the blocks."""
+
+    def map(
+        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
+    ) -> Iterator[Result]:
+        """Yield `function(block, arguments)` of every block."""
+
+
+class ThreadEngine:
+    """The blocks side by side in `num_threads()` threads; kernels and BLAS let go of the lock."""
+
+    def map(
+        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
+    ) -> Iterator[Result]:
+        """Yield `function(block, arguments)` of every block."""
+        blocks = list(blocks)
+        threads = min(num_threads(), len(blocks))
+        if threads == 1:
+            yield from (function(block, arguments) for block in blocks)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(function, blocks, [arguments] * len(blocks))
+
+
+class ProcessEngine:
+    """The blocks in the processes of a pool, for instance `ProcessPoolExecutor`.
+
+    Parameters
+    ----------
+    pool : concurrent.futures.Executor
+    workers : int
+        How many of its processes to keep busy.
+    """
+
+    def __init__(self, pool: Executor, workers: int) -> None:
+        self.pool = pool
+        self.workers = workers
+
+    def map(
+        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
+    ) -> Iterator[Result]:
+        """Yield `function(block, arguments)` of every block; few blocks travel at a time."""
+        rest = iter(blocks)
+        waiting: deque[Future[Result]] = deque()
+        while True:
+            for block in islice(rest, self.workers * _AHEAD - len(waiting)):
+                waiting.append(self.pool.submit(_alone, function, block, arguments))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
+
+
+def _alone(function: Callable[[Any, Any], Result], block: Any, arguments: Any) -> Result:
+    """Run in a worker as a thread of ours would: a product by one BLAS thread."""
+    with one_blas_thread():
+        return function(block, arguments)
+
+
+_chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
+_threads = ThreadEngine()
+
+
+@contextmanager
+def use_engine(engine: Engine) -> Iterator[None]:
+    """Run passes over rows by `engine` inside a `with` block."""
+    token = _chosen.set(engine)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
