@@ -13,14 +13,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
+from lab.tables import Row, short
+
 CellFunction = Callable[..., Iterable[Row]]
 PROFILES = ("quick", "full")
-
-
-def short(value: Any) -> str:
-    """As it stands in the files. Five digits: no standard error here is finer."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 class BadStudy(ValueError):
