@@ -1,4 +1,4 @@
-"""The bars of Mosaic: quality and time on the sets of the PCCC study and on seed 002's protocol.
+"""The bars of Mosaic: quality and time on the sets of the PCCC study and with noisy pairs.
 
 Every fit is the same constructor call but for the number of clusters:
 ``Mosaic(n_clusters=k, random_state=seed)``. Pairs are given as plain soft pairs; their noise rate
@@ -105,7 +105,7 @@ def random_pairs(target: np.ndarray, count: int, rng: np.random.Generator) -> Co
 
 
 def noisy_pairs(target: np.ndarray, p: float, r: float, rng: np.random.Generator) -> Constraints:
-    """r n^2 random pairs, each right with probability p (BENCHMARKS 1a)."""
+    """r n^2 random pairs, each right with probability p (Khashabi et al. 2015, §5)."""
     n = target.size
     count = round(r * n * n)
     i = rng.integers(0, n, count)
@@ -235,7 +235,7 @@ def table(lines: list[dict[str, str]]) -> str:
                 out.append([*row, verdict(np.median(value), bar, np.median(wall), limit)])
     for group, bars, title in (
         ("small", SMALL, "23 sets of col1"),
-        ("noisy", NOISY, "seed 002, F"),
+        ("noisy", NOISY, "noisy pairs, F"),
     ):
         for level, (bar, best) in bars.items():
             value, wall, cpu = (column(f, group, level) for f in ("value", "wall", "cpu"))

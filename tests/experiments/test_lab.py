@@ -19,7 +19,7 @@ from lab.protocol import with_entailed
 from lab.runner import run_cell, run_study
 from lab.selection import per_draw
 from lab.store import Store
-from lab.study import BadStudy, load_study
+from lab.study import BadStudy, find_studies, load_study
 from lab.tables import append, read, replace
 
 CONFIG = """
@@ -280,6 +280,21 @@ def test_the_page_is_the_same_for_the_same_results_and_prefers_full_ones(folder,
     assert "→ **cannot be tested**" in text
     assert "(0.49)" in text
     assert "| [Made up](#made-up) | full | 1 | 0 | 1 |" in text
+
+
+def test_papers_come_first_by_year_and_link_to_their_citation(tmp_path):
+    papers = {"newer": ("Lu and Leen", 2007), "b_no_paper": None, "a_no_paper": None}
+    for name, paper in {**papers, "older": ("Besag", 1986)}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        line = f'paper = {{ authors = "{paper[0]}", year = {paper[1]} }}\n' if paper else ""
+        (folder / "config.toml").write_text(line + CONFIG.replace("Made up", name))
+    studies = find_studies(tmp_path)
+    assert [study.name for study in studies] == ["older", "newer", "a_no_paper", "b_no_paper"]
+    write_page(studies, tmp_path / "page.md", tmp_path / "images", ("full",))
+    text = (tmp_path / "page.md").read_text()
+    assert "[Lu and Leen 2007](references.md#lu-and-leen-2007)" in text
+    assert text.count("references.md") == 2
 
 
 def test_entailed_pairs_are_those_that_every_consistent_labelling_agrees_on():

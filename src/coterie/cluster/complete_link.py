@@ -1,4 +1,4 @@
-"""Constrained complete-link clustering (Klein, Kamvar and Manning 2002; seed 004, 2.5.3)."""
+"""Constrained complete-link clustering (Klein et al. 2002; Eaton 2005, 2.5.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RCA: relevant component analysis (Shental et al. 2002; seed 004, 2.10)."""
+"""RCA: relevant component analysis (Shental et al. 2002; Eaton 2005, 2.10)."""
 
 from __future__ import annotations
 

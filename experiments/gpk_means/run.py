@@ -1,4 +1,4 @@
-"""Seed 004, chapter 4: propagated pairs around MPCK-Means, and along a graph on text."""
+"""Eaton 2005, chapter 4: propagated pairs around MPCK-Means, and along a graph on text."""
 
 from __future__ import annotations
 

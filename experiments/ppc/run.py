@@ -1,4 +1,4 @@
-"""Seed 001, section 5: PPC with hard and with noisy pairs, with partial labels, and on a mosaic."""
+"""PPC with hard and noisy pairs, partial labels, and on a mosaic (Lu and Leen 2007, section 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seed 000, section 3.5: learning curves of HMRF-KMeans and its ablations."""
+"""HMRF-KMeans and its ablations: learning curves (Basu et al. 2006, section 3.5)."""
 
 from __future__ import annotations
 

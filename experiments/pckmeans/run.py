@@ -1,4 +1,4 @@
-"""Seed 003, section 5: pairs asked by Explore and Consolidate against pairs drawn at random."""
+"""Pairs asked by Explore and Consolidate against random pairs (Basu et al. 2004, section 5)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ News-Similar-3 is what the study reports, so nothing is chosen on it. Here are o
 Newsgroups, near and far, and Classic3; draws from 100 on, which the study does not take. Scored is
 F over the rows in no given pair. Writes choice.csv and prints means over sets and draws.
 
-Run with ``python experiments/004_gpk/choose.py [--draws 3]``.
+Run with ``python experiments/gpk_means/choose.py [--draws 3]``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Seed 002, section 5: TVClust and RDP-means among methods that know pairs and some that do not."""
+"""TVClust and RDP-means among methods with and without pairs (Khashabi et al. 2015, section 5)."""
 
 from __future__ import annotations
 
