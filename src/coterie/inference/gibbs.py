@@ -1,4 +1,7 @@
-"""Gibbs sampling: marginals by drawing each label given its neighbours (PPC eq. 3.1)."""
+"""Gibbs sampling: marginals by drawing each label given its neighbours.
+
+Equation 3.1 of Lu and Leen (2007).
+"""
 
 from __future__ import annotations
 

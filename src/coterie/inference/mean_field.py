@@ -36,9 +36,9 @@ def mean_field(
     """Maximise Σ_i H(q_i) − Σ_i q_i·unary_i − Σ_edges E_q[cost] ≤ log Z, one node at a time.
 
     Each update q_i(k) ∝ exp(−unary[i, k] − Σ_j E_{q_j}[cost(k, y_j)]) is the exact maximum over q_i
-    (PPC §3.3, with each unordered pair counted once), so the bound never falls. With hard edges the
-    bound is finite only if every possible pair of labels is allowed: the start is then a feasible
-    labelling, and a label is given weight only where it is allowed with certainty.
+    (Lu and Leen 2007, §3.3, each unordered pair counted once), so the bound never falls. With hard
+    edges the bound is finite only if every possible pair of labels is allowed: the start is then a
+    feasible labelling, and a label is given weight only where it is allowed with certainty.
 
     Parameters
     ----------

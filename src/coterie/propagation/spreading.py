@@ -29,7 +29,7 @@ __all__ = ["REDUCTIONS", "Lists", "Neighborhood", "Options", "Sources", "read_so
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Several propagated pairs on the same two rows: the strongest (the thesis' reduced propagation),
+# Several propagated pairs on the same two rows: the strongest (Eaton's reduced propagation),
 # or all of them together (full propagation).
 REDUCTIONS: dict[str, Callable[..., Any]] = {"max": np.maximum.reduceat, "sum": np.add.reduceat}
 
