@@ -79,6 +79,11 @@ class Block(NamedTuple):
                 piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
             yield lo, hi, piece
 
+    def take(self, at: Array) -> Any:
+        """Rows at positions `at` of the block, measured from the origin, as new ones."""
+        picked = self.rows[at]
+        return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked
+
 
 def block_edges(n: int) -> list[tuple[int, int]]:
     """Start and stop of each block; their number depends on the number of rows only."""
