@@ -1,4 +1,4 @@
-"""Gaussian propagation of pairs (seed 004, chapter 3 and appendix B)."""
+"""Gaussian propagation of pairs (Eaton 2005, chapter 3 and appendix B)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPK-Means: Gaussian propagation around any clusterer (seed 004, Fig. 3.1)."""
+"""GPK-Means: Gaussian propagation around any clusterer (Eaton 2005, Fig. 3.1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GPKMeans(PropagatingClusterer):
     their surroundings.
 
     With `threshold=1` and no duplicate rows this is two runs of the estimator, the second from
-    where the first ended (seed 004, section 5.4.1).
+    where the first ended (Eaton 2005, section 5.4.1).
 
     Parameters
     ----------

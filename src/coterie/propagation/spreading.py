@@ -4,7 +4,7 @@ A source pair (A, B) of weight w gives {i, j} the weight
 
     w exp(-1/2 min(q_A(i) + q_B(j), q_A(j) + q_B(i))),
 
-kept if the exponential is at least the threshold g (seed 004, Fig. 3.2 step 3d). That is
+kept if the exponential is at least the threshold g (Eaton 2005, Fig. 3.2 step 3d). That is
 q_A(i) + q_B(j) <= -2 ln g: a *budget* to be split between the two ends. So it is enough to know the
 rows within the budget of each end, and to merge two sorted lists for each source: the work is that
 of the output, not the |C| n² of the printed algorithm.

@@ -1,8 +1,8 @@
-"""RCA: relevant component analysis (Shental et al. 2002; seed 004, 2.10)."""
+"""RCA: relevant component analysis (Shental et al. 2002; Eaton 2005, 2.10)."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> RCA:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
         """Learn the metric.
 
         Parameters

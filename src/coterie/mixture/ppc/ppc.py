@@ -1,4 +1,4 @@
-"""PPC: penalized probabilistic clustering."""
+"""PPC: penalized probabilistic clustering (Lu and Leen 2007, cited as PPC in this folder)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
 class PPC(ConstrainedClusterer):
     r"""Gaussian mixture with must-link and cannot-link pairs in the prior of the assignments.
 
-    Maximises the penalised likelihood of Lu and Leen (2.6),
+    Maximises the penalised likelihood of Lu and Leen (2007, equation 2.6),
 
     .. math:: P(X) = \frac1\Omega \sum_Z \prod_i \pi_{z_i} N(x_i | \mu_{z_i}, \Sigma_{z_i})
         \prod_{ML} e^{-w_{ij} 1[z_i \ne z_j]} \prod_{CL} e^{-w_{ij} 1[z_i = z_j]},
