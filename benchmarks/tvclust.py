@@ -23,7 +23,7 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from coterie.cluster.rdp.fit import start_from_labels
 from coterie.cluster.rdp.passes import run_round
-from coterie.cluster.rdp.problem import Problem, Xi, get_divergence
+from coterie.cluster.rdp.problem import RdpProblem, Xi, get_divergence
 from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.mixture.tvclust import gibbs
@@ -90,7 +90,7 @@ def rdp_means(seed: int) -> tuple[str, float]:
     """1,000,000 x 16, 100,000 pairs, 20 clusters."""
     rng = np.random.default_rng(seed)
     X, y = make_blobs(1_000_000, n_features=16, centers=20, cluster_std=8.0, random_state=seed)
-    problem = Problem(X, _pairs(y, 100_000, rng), None, get_divergence("sqeuclidean"))
+    problem = RdpProblem(X, _pairs(y, 100_000, rng), None, get_divergence("sqeuclidean"))
     state = start_from_labels(problem, y)
     xi = Xi(1.0, 1.0)
     ours = _best(lambda: run_round(problem, state, xi, 1e4, np.random.default_rng(seed)))

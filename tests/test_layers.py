@@ -156,6 +156,44 @@ def test_other_projects_are_used_by_their_public_names(path):
     assert private == []
 
 
+def private_imports(source: str, package: str) -> list[str]:
+    """Imports of ours that reach a private module or name of a package they do not stand in."""
+    found = []
+    for line, module, names in imports(source, package):
+        if module.split(".")[0] != "coterie":
+            continue
+        for path in [f"{module}.{name}" for name in names] or [module]:
+            parts = path.split(".")
+            private = next((k for k, part in enumerate(parts) if part.startswith("_")), None)
+            if private is None or parts[private].startswith("__"):
+                continue
+            owner = ".".join(parts[:private])
+            if not f"{package}.".startswith(f"{owner}."):
+                found.append(f"line {line}: {path}")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_private_name_crosses_a_package(path):
+    package = place(path)[0]
+    assert private_imports(path.read_text(encoding="utf-8"), package) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "package", "count"),
+    [
+        ("from coterie.data._kernels import nearest", "coterie.cluster.kmeans", 1),
+        ("from coterie.cluster import _kernels", "coterie.cluster.kmeans", 0),
+        ("from coterie.cluster.rdp import _kernels as kernels", "coterie.cluster.kmeans", 1),
+        ("from coterie.constraints.core import _renumber", "coterie.inference", 1),
+        ("from coterie import __version__", "coterie.report", 0),
+        ("from coterie._npy import read", "coterie.constraints", 0),
+    ],
+)
+def test_a_private_name_that_crosses_a_package_is_found(source, package, count):
+    assert len(private_imports(source, package)) == count
+
+
 def test_importing_coterie_compiles_and_loads_nothing_heavy():
     code = (
         "import coterie, sys; print([m for m in ('numba', 'sklearn', 'scipy') if m in sys.modules])"

@@ -159,7 +159,7 @@ def test_nothing_comes_from_elsewhere(metric_model):
 def test_the_same_input_gives_the_same_page(metric_model):
     options = {"constraints": KNOWN, "date": "2026-01-02"}
     assert build_report(metric_model, X, **options) == build_report(metric_model, X, **options)
-    again = MPCKMeans(3, random_state=0, callback=None).fit(X, constraints=KNOWN)
+    again = MPCKMeans(3, random_state=0).fit(X, constraints=KNOWN)
     assert build_report(again, X, **options) == build_report(metric_model, X, **options)
 
 

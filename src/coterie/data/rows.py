@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.data import _kernels
 from coterie.data.source import MemoryRows, RowSource
 
 __all__ = ["Rows"]
@@ -55,6 +54,11 @@ class Rows:
             far = len(sample) * (mean @ mean) > _FAR_OUT * spread
         return cls(X, shift=X.mean(axis=0, dtype=np.float64)) if far else rows
 
+    @classmethod
+    def of(cls, X: Any) -> Rows:
+        """X itself if it is `Rows` already, else its rows as they are."""
+        return X if isinstance(X, Rows) else cls(X)
+
     @property
     def origin(self) -> NDArray[Any]:
         """The point (d,) that rows are measured from."""
@@ -82,13 +86,6 @@ class Rows:
         for lo, hi, piece in block.chunks(extra):
             yield start + lo, start + hi, piece
 
-    def label(self, block: slice, *arrays: Any) -> float:
-        """Label a block of rows."""
-        if self.is_sparse:
-            indptr = self.X.indptr[block.start : block.stop + 1]
-            return float(_kernels.label_sparse(self.X.data, self.X.indices, indptr, *arrays))
-        return float(_kernels.label_dense(self.X[block], self.shift, *arrays))
-
     def map_reduce(
         self, work: Callable[[int, int], Stats], combine: Callable[[Stats, Stats], Stats]
     ) -> Stats:
@@ -107,14 +104,3 @@ class Rows:
     def for_each(self, work: Callable[[int, int], None]) -> None:
         """Run `work(start, stop)` for every block, for work that fills arrays of its own rows."""
         self.map_reduce(work, lambda a, b: None)
-
-    def row_values(self, function: Callable[[Any], Any]) -> NDArray[np.float64]:
-        """One number a row, (n,): `function` maps a chunk (b, d) to (b,)."""
-        values = np.empty(self.n)
-
-        def fill(start: int, stop: int) -> None:
-            for lo, hi, chunk in self.chunks(start, stop):
-                values[lo:hi] = function(chunk)
-
-        self.for_each(fill)
-        return values

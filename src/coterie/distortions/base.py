@@ -12,16 +12,21 @@ dense and sparse rows alike: a CSR matrix is never filled.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie.data import Rows
 from coterie.exceptions import InvalidData, InvalidParameter
+
+if TYPE_CHECKING:
+    from coterie.distortions.learning import MetricProblem, MetricTask
 
 __all__ = [
     "Bound",
+    "ByColumn",
     "CenterTerms",
     "ConstantBound",
     "Distortion",
@@ -108,12 +113,16 @@ class Distortion(ABC):
     name: ClassVar[str]
     #: d(x + t, mu + t) = d(x, mu): dense rows may be measured from their mean.
     translation_invariant: ClassVar[bool] = False
+    #: It is the plain squared Euclidean distance, whose kernel is XX'.
+    euclidean: ClassVar[bool] = False
     #: Rows must hold no negative value.
     positive_only: ClassVar[bool] = False
     #: Forms of A that can be learned ("diagonal", "full"); empty where nothing can be.
     forms: ClassVar[tuple[str, ...]] = ()
     #: Whether A may differ from cluster to cluster.
     per_cluster: ClassVar[bool] = False
+    #: What (2.1) of PCKMeans multiplies it by: half for squared distances.
+    kmeans_factor: ClassVar[float] = 1.0
 
     def bind(self, X: Any) -> Distortion:
         """The distortion with whatever it takes from the rows fixed; itself for most."""
@@ -139,13 +148,18 @@ class Distortion(ABC):
     def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
         """g and b of the centres (K, d)."""
 
-    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """b_k + s_i <x_i, g_k>, (b, K): the distortion without its row term."""
+    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """s_i <x_i, g_k>, (b, K): the distortion without what depends on row or centre alone."""
         product = np.asarray(X @ terms.slope.T)
         if scale is not None:
             product *= scale[:, None]
-        product += terms.offset
         return product
+
+    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """b_k + s_i <x_i, g_k>, (b, K): the distortion without its row term."""
+        values = self.product(X, terms, scale)
+        values += terms.offset
+        return values
 
     def to_centers(self, X: Any, centers: Array, A: Array | None = None) -> Array:
         """d(x_i, mu_k) for all rows and centres, (n, K), never below 0."""
@@ -166,8 +180,24 @@ class Distortion(ABC):
     def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
         """phi(x_i, x_j) of the listed pairs: (m,), or (m, K) where A differs by cluster.
 
-        Symmetric, zero for equal rows, and the penalty of a broken must-link (3.11).
+        Symmetric, zero for equal rows, and the penalty of a broken must-link (3.11). `X` is an
+        array, a CSR matrix or `Rows`.
         """
+
+    def keep_pairs(self, X: Any, i: Array, j: Array) -> Any | None:
+        """What can be kept of pairs so that their distances under any diagonal A are one product.
+
+        None where nothing can be, or where it would take too much memory.
+        """
+        return None
+
+    def between_kept(
+        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scale: Array
+    ) -> Array:
+        """`between` from what `keep_pairs` kept, where it kept anything; `scale` is `row_scale`
+        of all rows, or (0,).
+        """
+        return self.between(X, i, j, A)
 
     @abstractmethod
     def bound(self, X: Any) -> Bound:
@@ -183,6 +213,21 @@ class Distortion(ABC):
     def phi_max(self, X: Any, A: Array | None = None) -> float | Array:
         """The tight bound under A: a number, or (K,)."""
         return self.bound(X).value(A)
+
+    # -- learning A ------------------------------------------------------------------------
+    def log_det(self, A: Array | None) -> Array:
+        """What normalises the density that belongs to the distortion, (1,) or (K,): log det A of a
+        Gaussian, 0 where A changes no normaliser.
+        """
+        return np.zeros(1)
+
+    def row_evidence(self, X: Any) -> Any | None:
+        """What the clusters sum up of each row, (b, d), for learning a diagonal; None: nothing."""
+        return None
+
+    def metric_problem(self, task: MetricTask) -> MetricProblem:
+        """The objective as a function of A, with labels and centres fixed."""
+        raise InvalidParameter(f"{self.name} has no metric to learn; set learn_metric=False.")
 
     # -- settings --------------------------------------------------------------------------
     def _settings(self) -> dict[str, Any]:
@@ -219,18 +264,52 @@ def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np
 
 
 _PAIR_BYTES = 1 << 25
+_KEPT_BYTES = 1 << 27  # of memory for the pairs' distances by column, which each new metric needs
+_SPARSE_STEP = 16_384
 
 
 def gather_pairs(X: Any, i: Array, j: Array) -> Any:
     """Yield (lo, hi, rows x_i, rows x_j) over pieces of the pair list that fit in memory."""
-    if sp.issparse(X):
-        width = max(1, X.nnz // max(1, X.shape[0])) * 4
-    else:
-        width = max(1, X.shape[1])
-    step = max(256, _PAIR_BYTES // (8 * width))
+    source = Rows.of(X).source
+    step = _SPARSE_STEP if source.is_sparse else max(256, _PAIR_BYTES // (8 * source.d))
     for lo in range(0, len(i), step):
         hi = min(lo + step, len(i))
-        yield lo, hi, X[i[lo:hi]], X[j[lo:hi]]
+        yield lo, hi, source.take(i[lo:hi]), source.take(j[lo:hi])
+
+
+class ByColumn(Distortion):
+    """A distortion whose distance between two rows is put together from what each column says."""
+
+    @abstractmethod
+    def between_columns(self, xi: Any, xj: Any) -> Any:
+        """What each column says of the distance of matching rows, (m, d), CSR for CSR rows."""
+
+    @abstractmethod
+    def from_columns(self, columns: Any, A: Array, scales: Array) -> Array:
+        """`between` from kept `between_columns`, (m,), or (m, K) for A (K, d).
+
+        `scales` are s_i s_j of the pairs, or (0,).
+        """
+
+    def keep_pairs(self, X: Any, i: Array, j: Array) -> Any | None:
+        """`between_columns` of all pairs, (m, d), unless they are too large."""
+        parts, kept = [], 0
+        for _, _, xi, xj in gather_pairs(X, i, j):
+            parts.append(self.between_columns(xi, xj))
+            kept += 8 * (parts[-1].nnz if sp.issparse(parts[-1]) else parts[-1].size)
+            if kept > _KEPT_BYTES:
+                return None
+        if not parts:
+            return None
+        return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.vstack(parts)
+
+    def between_kept(
+        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scale: Array
+    ) -> Array:
+        """One product where columns were kept."""
+        if kept is None or A is None:
+            return self.between(X, i, j, A)
+        return self.from_columns(kept, A, scale[i] * scale[j] if scale.size else scale)
 
 
 def first_bad(X: Any, bad: Any) -> tuple[int, int, float] | None:

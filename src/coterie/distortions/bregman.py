@@ -9,22 +9,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import (
     Bound,
+    ByColumn,
     CenterTerms,
-    Distortion,
     LinearBound,
     gather_pairs,
     refuse,
     row_sums,
 )
+from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidData, InvalidParameter
 
 __all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableBregman"]
@@ -32,7 +34,7 @@ __all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableB
 Array = NDArray[Any]
 
 
-class SeparableBregman(Distortion):
+class SeparableBregman(ByColumn):
     """A Bregman divergence from a convex function of one number, `phi`, applied to each column."""
 
     forms: ClassVar[tuple[str, ...]] = ("diagonal",)
@@ -93,9 +95,31 @@ class SeparableBregman(Distortion):
         return LinearBound(self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2))
 
     # -- evidence for learning a diagonal metric -------------------------------------------
-    def row_evidence(self, X: Any) -> tuple[Any, float]:
-        """phi of every entry (without `phi_zero`) and `phi_zero`: what clusters sum per column."""
-        return self.phi_rows(X), self.phi_zero(X.shape[1])
+    def row_evidence(self, X: Any) -> Any:
+        """phi of every entry, without `phi_zero`."""
+        return self.phi_rows(X)
+
+    def metric_problem(self, task: MetricTask) -> MetricProblem:
+        """Linear in a: divergences within the clusters and of the broken pairs, by column."""
+        return LinearProblem.of(task, *self.scatter(task), normalized=False)
+
+    def scatter(self, task: MetricTask) -> tuple[Array, Array]:
+        """Divergences by column, (G, d): within clusters and of broken must-links less broken
+        cannot-links; and those of all rows from their mean, (d,).
+        """
+        counts, centers = task.counts, np.asarray(task.centers, np.float64)
+        evidence = task.evidence + self.phi_zero(centers.shape[1]) * counts[:, None]
+        within = self.within(evidence, counts, centers)
+        if not task.per_cluster:
+            within = within.sum(axis=0, keepdims=True)
+        pairs, signed = task.pairs, task.pairs.must - task.pairs.cannot
+        if pairs.kept is None:
+            between = self.pair_scatter(task.rows, pairs.i, pairs.j, signed)
+        else:
+            between = np.asarray((pairs.kept.T @ signed).T)
+        mean = (counts @ centers / counts.sum())[None]
+        together = evidence.sum(axis=0, keepdims=True), counts.sum(keepdims=True)
+        return within + between, self.within(*together, mean)[0]
 
     def within(self, evidence: Array, counts: Array, centers: Array) -> Array:
         """Divergence of the rows of each cluster from its centroid, by column, (K, d), for a = 1.
@@ -107,7 +131,7 @@ class SeparableBregman(Distortion):
 
     def pair_scatter(self, X: Any, i: Array, j: Array, weights: Array) -> Array:
         """sum_p weights_pg between_m(x_i, x_j) by column, (G, d), for weights (m, G)."""
-        total = np.zeros((weights.shape[1], X.shape[1]))
+        total = np.zeros((weights.shape[1], Rows.of(X).d))
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             total += (self.between_columns(xi, xj).T @ weights[lo:hi]).T
         return total
@@ -123,12 +147,16 @@ def apply_entries(function: Callable[[Array], Array], X: Any) -> Any:
 
 def column_range(X: Any) -> tuple[Array, Array]:
     """Least and greatest value of every column, (d,) each, in float64."""
-    if sp.issparse(X):
-        return tuple(  # type: ignore[return-value]
-            np.asarray(part.toarray()).ravel().astype(np.float64)
-            for part in (X.min(axis=0), X.max(axis=0))
-        )
-    return X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    ranges = list(map_blocks(Rows.of(X), _range_block, None))
+    low, high = (np.array(side) for side in zip(*ranges, strict=True))
+    return low.min(axis=0), high.max(axis=0)
+
+
+def _range_block(block: Block, _: None) -> tuple[Array, Array]:
+    low, high = block.rows.min(axis=0), block.rows.max(axis=0)
+    if sp.issparse(low):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return low.astype(np.float64), high.astype(np.float64)
 
 
 class IDivergence(SeparableBregman):
@@ -212,11 +240,11 @@ class IDivergence(SeparableBregman):
 
     def bound(self, X: Any) -> Bound:
         """log 2 times the two greatest sums_m a_m x_m."""
-        return MassBound(self._scaled(X))
+        return MassBound(Rows.of(X), self._scaled)
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
         """sum_m a_m (section 3.3.3.3)."""
-        return LinearBound(np.ones(X.shape[1]))
+        return LinearBound(np.ones(Rows.of(X).d))
 
 
 class MassBound(Bound):
@@ -224,22 +252,42 @@ class MassBound(Bound):
     masses sum_m a_m x_m of any rows.
     """
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
+    def __init__(self, rows: Rows, scaled: Callable[[Any], Any]) -> None:
+        self.rows = rows
+        self.scaled = scaled
 
-    def _heaviest(self, A: Array | None) -> tuple[Array, Array]:
-        masses = row_sums(self.X, A)
-        top = np.argpartition(masses, -min(2, masses.size))[-2:]
-        return top, masses[top]
+    def _heaviest(self, A: Array | None) -> _Heaviest:
+        """The two greatest masses of any rows, and these rows."""
+        found = fold(
+            map_blocks(self.rows, _mass_block, _MassTask(self.scaled, A)), joined=("mass", "row")
+        )
+        top = np.argpartition(found.mass, -min(2, found.mass.size))[-2:]
+        return _Heaviest(found.mass[top], found.row[top])
 
     def value(self, A: Array | None) -> float:
         """log 2 (m_1 + m_2)."""
-        return float(np.log(2) * self._heaviest(A)[1].sum())
+        return float(np.log(2) * self._heaviest(A).mass.sum())
 
     def gradient(self, A: Array) -> Array:
         """log 2 (x_1 + x_2) of the heaviest rows."""
-        top, _ = self._heaviest(A)
-        return np.log(2) * np.asarray(self.X[top].sum(axis=0), dtype=np.float64).ravel()
+        rows = self.scaled(self.rows.source.take(self._heaviest(A).row))
+        return np.log(2) * np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
+
+
+class _MassTask(NamedTuple):
+    scaled: Callable[[Any], Any]
+    A: Array | None
+
+
+class _Heaviest(NamedTuple):
+    mass: Array
+    row: Array
+
+
+def _mass_block(block: Block, task: _MassTask) -> _Heaviest:
+    mass = row_sums(task.scaled(block.rows), task.A)
+    top = np.argpartition(mass, -min(2, mass.size))[-2:]
+    return _Heaviest(mass[top], block.start + top)
 
 
 class KLDivergence(IDivergence):

@@ -6,20 +6,22 @@ rows with their own mean taken off, which sparse rows carry along without being 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import (
     Bound,
+    ByColumn,
     CenterTerms,
     ConstantBound,
-    Distortion,
     gather_pairs,
     row_sums,
 )
+from coterie.distortions.learning import GradientProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidData
 
 __all__ = ["Correlation", "Cosine"]
@@ -27,7 +29,7 @@ __all__ = ["Correlation", "Cosine"]
 Array = NDArray[Any]
 
 
-class Cosine(Distortion):
+class Cosine(ByColumn):
     """Cosine distance 1 - cos(x, mu); rows and centres count by direction only."""
 
     name: ClassVar[str] = "cosine"
@@ -99,7 +101,7 @@ class Cosine(Distortion):
 
     def bound(self, X: Any) -> Bound:
         """1 for non-negative rows, 2 otherwise."""
-        least = X.data.min() if sp.issparse(X) and X.nnz else X.min()
+        least = min(map_blocks(Rows.of(X), _least_block, None))
         return ConstantBound(1.0 if least >= 0 else 2.0)
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
@@ -120,6 +122,100 @@ class Cosine(Distortion):
             squares = rows.power(2) if sp.issparse(rows) else rows * rows
             gradient = gradient - 0.5 * (squares.T @ (weights * cosine / norms))
         return np.asarray(gradient, dtype=np.float64)
+
+    def metric_problem(self, task: MetricTask) -> MetricProblem:
+        """J(a) = sum_i w_i (1 - cos_a(x_i, mu)) + broken must-links' distances - cannot-links'."""
+        pairs = task.pairs
+        signed = (pairs.must - pairs.cannot)[:, 0]
+        ceiling = float(pairs.cannot.sum() * np.asarray(task.bound.value(None)))
+        state = _Labelled(task.labels, task.weights)
+
+        def value(a: Array) -> float:
+            spokes = _Spokes(self, task.centers.astype(task.rows.dtype), a)
+            data = fold(map_blocks(task.rows, _loss_block, spokes, state=state))
+            return data + float(signed @ self.between(task.rows, pairs.i, pairs.j, a)) + ceiling
+
+        def gradient(a: Array) -> Array:
+            total = self.row_gradient(task, a)
+            for lo, hi, xi, xj in gather_pairs(task.rows, pairs.i, pairs.j):
+                total -= self.angle_gradient(xi, xj, signed[lo:hi], a)
+            return total
+
+        return GradientProblem(value, gradient, task.prior_width)
+
+    def row_gradient(self, task: MetricTask, a: Array) -> Array:
+        """d/da of sum_i w_i (1 - cos_a(x_i, mu_{y_i})), without filling rows.
+
+        d cos / d a_m = x_m mu_m / (|x||mu|) - cos/2 (x_m^2/|x|^2 + mu_m^2/|mu|^2), (3.29).
+        """
+        wide = np.asarray(task.centers, dtype=np.float64)
+        lengths = np.sqrt(self.squared_norms(wide, a))
+        unit = wide / np.where(lengths > 0, lengths, 1.0)[:, None]
+        state = _Labelled(task.labels, task.weights)
+        turn = fold(map_blocks(task.rows, _turn_block, _Spokes(self, unit, a), state=state))
+        own = (turn.along * unit).sum(axis=0)
+        return -(own - 0.5 * turn.squares - 0.5 * (turn.cosines @ unit**2))
+
+
+class _Labelled(NamedTuple):
+    labels: Array
+    weights: Array
+
+
+class _Spokes(NamedTuple):
+    """Centres (K, d) and the weights of the columns."""
+
+    distortion: Cosine
+    centers: Array
+    a: Array
+
+
+class _Turn(NamedTuple):
+    """Sums over rows: w x / |x| and w cos by cluster, (K, d) and (K,); w cos x^2 / |x|^2, (d,)."""
+
+    along: Array
+    squares: Array
+    cosines: Array
+
+
+def _least_block(block: Block, _: None) -> float:
+    values = block.rows.data if sp.issparse(block.rows) else block.rows
+    return float(values.min()) if values.size else 0.0
+
+
+def _weights(block: Block) -> Array:
+    weights = block.state.weights
+    return weights if weights.size else np.ones(block.stop - block.start)
+
+
+def _loss_block(block: Block, spokes: _Spokes) -> float:
+    """sum_i w_i (1 - cos_a(x_i, mu_{y_i})) of a block."""
+    distortion, centers, a = spokes
+    terms, weights, total = distortion.center_terms(centers, a), _weights(block), 0.0
+    for lo, hi, chunk in block.chunks(extra=len(centers)):
+        cross = distortion.cross(chunk, terms, distortion.row_scale(chunk, a))
+        own = cross[np.arange(hi - lo), block.state.labels[lo:hi]]
+        total += float(weights[lo:hi] @ np.maximum(own + 1.0, 0.0))
+    return total
+
+
+def _turn_block(block: Block, spokes: _Spokes) -> _Turn:
+    """What a block's rows add to the gradient; `spokes.centers` are of unit length."""
+    distortion, unit, a = spokes
+    weights, slope = _weights(block), unit * a
+    turn = _Turn(np.zeros_like(unit), np.zeros(unit.shape[1]), np.zeros(len(unit)))
+    for lo, hi, chunk in block.chunks(extra=len(unit)):
+        here = block.state.labels[lo:hi]
+        inverse = distortion.row_scale(chunk, a)
+        dots = np.asarray(chunk @ slope.T)[np.arange(hi - lo), here]
+        cosine = weights[lo:hi] * dots * inverse
+        one_hot = np.zeros((hi - lo, len(unit)))
+        one_hot[np.arange(hi - lo), here] = weights[lo:hi] * inverse
+        squared = chunk.power(2) if sp.issparse(chunk) else chunk * chunk
+        np.add(turn.along, np.asarray((chunk.T @ one_hot).T), out=turn.along)
+        np.add(turn.squares, squared.T @ (cosine * inverse**2), out=turn.squares)
+        np.add(turn.cosines, np.bincount(here, cosine, minlength=len(unit)), out=turn.cosines)
+    return turn
 
 
 class Correlation(Cosine):

@@ -6,14 +6,17 @@ matrices, one for all or one per cluster.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
+from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["Mahalanobis", "SquaredEuclidean"]
@@ -28,6 +31,8 @@ class SquaredEuclidean(SeparableBregman):
     translation_invariant: ClassVar[bool] = True
     forms: ClassVar[tuple[str, ...]] = ("diagonal", "full")
     per_cluster: ClassVar[bool] = True
+    euclidean: ClassVar[bool] = True
+    kmeans_factor: ClassVar[float] = 0.5
 
     def check_rows(self, X: Any) -> None:
         """Squared distances must not overflow."""
@@ -50,7 +55,7 @@ class SquaredEuclidean(SeparableBregman):
         return 2 * x
 
     def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
-        """x' A x under one metric; 0 where the metric differs by cluster (see `cross`)."""
+        """x' A x under one metric; 0 where the metric differs by cluster (see `product`)."""
         if A is None or A.ndim == 1:
             return row_sums(X, A, power=2)
         if A.ndim == 3 and len(A) == 1:
@@ -70,9 +75,9 @@ class SquaredEuclidean(SeparableBregman):
         square = None if A.ndim == 3 and len(A) == 1 else A.astype(centers.dtype)
         return CenterTerms((-2 * moved).astype(centers.dtype), offset.astype(centers.dtype), square)
 
-    def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """b_k + <x, g_k> + x' A_k x where the metric differs by cluster."""
-        values = super().cross(X, terms, scale)
+    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+        """<x, g_k>, and + x' A_k x where the metric differs by cluster."""
+        values = super().product(X, terms, scale)
         if terms.square is None:
             return values
         if terms.square.ndim == 2:
@@ -91,7 +96,7 @@ class SquaredEuclidean(SeparableBregman):
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             gap = xi - xj
             if A is None or A.ndim <= 2:
-                weights = np.ones((1, X.shape[1])) if A is None else np.atleast_2d(A)
+                weights = np.ones((1, gap.shape[1])) if A is None else np.atleast_2d(A)
                 squared = gap.power(2) if sp.issparse(gap) else np.square(gap, dtype=np.float64)
                 values[lo:hi] = squared @ weights.T
             else:
@@ -103,7 +108,7 @@ class SquaredEuclidean(SeparableBregman):
 
     def bound(self, X: Any) -> Bound:
         """The squared diameter of the data, or a bound of it."""
-        return DiameterBound(X)
+        return DiameterBound(Rows.of(X))
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
         """The sum of the distances of all cannot-linked pairs (section 3.3.3.1)."""
@@ -118,6 +123,18 @@ class SquaredEuclidean(SeparableBregman):
             return np.log(np.atleast_2d(A)).sum(axis=1)
         return np.linalg.slogdet(A)[1]
 
+    def metric_problem(self, task: MetricTask) -> MetricProblem:
+        """Linear in A, less the log-determinant that normalises a Gaussian."""
+        scatter = self.full_scatter(task) if task.form == "full" else self.scatter(task)
+        return LinearProblem.of(task, *scatter, normalized=True)
+
+    def full_scatter(self, task: MetricTask) -> tuple[Array, Array]:
+        """As `scatter`, in products of columns, (G, d, d)."""
+        pairs = task.pairs
+        within = self.within_full(task.evidence, task.counts, task.centers)
+        between = self.pair_scatter_full(task.rows, pairs.i, pairs.j, pairs.must - pairs.cannot)
+        return within + between, np.einsum("gii->i", task.evidence)
+
     def within_full(self, outer: Array, counts: Array, centers: Array) -> Array:
         """sum_i (x_i - mu)(x_i - mu)' of each metric's rows, (G, d, d), from sums of x x'."""
         wide = np.asarray(centers, dtype=np.float64)
@@ -126,7 +143,8 @@ class SquaredEuclidean(SeparableBregman):
 
     def pair_scatter_full(self, X: Any, i: Array, j: Array, weights: Array) -> Array:
         """sum_p weights_pg (x_i - x_j)(x_i - x_j)', (G, d, d), for weights (m, G)."""
-        total = np.zeros((weights.shape[1], X.shape[1], X.shape[1]))
+        d = Rows.of(X).d
+        total = np.zeros((weights.shape[1], d, d))
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             gap = _dense(xi - xj).astype(np.float64)
             for g, column in enumerate(weights[lo:hi].T):
@@ -141,11 +159,15 @@ class SquaredEuclidean(SeparableBregman):
 class DiameterBound(Bound):
     """Diagonal: sum_m a_m range_m^2 (the bounding box). Full: (2 max_i |x_i - mean|_A)^2."""
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
-        low, high = column_range(X)
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        low, high = column_range(rows)
         self.box = LinearBound((high - low) ** 2)
-        self.center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+
+    @cached_property
+    def center(self) -> Array:
+        """The mean of the rows, (d,)."""
+        return fold(map_blocks(self.rows, _sum_block, None)) / self.rows.n
 
     def value(self, A: Array | None) -> float | Array:
         """The bound under each metric."""
@@ -164,14 +186,31 @@ class DiameterBound(Bound):
     def _outermost(self, A: Array) -> list[tuple[Array, float]]:
         """The row farthest from the mean under each metric, less the mean, and its distance."""
         best = [(np.zeros(A.shape[1]), 0.0) for _ in A]
-        for lo in range(0, self.X.shape[0], 16_384):
-            rows = _dense(self.X[lo : lo + 16_384]) - self.center
-            for k, matrix in enumerate(A):
-                squares = np.einsum("ij,ij->i", rows @ matrix, rows)
-                top = int(squares.argmax())
-                if squares[top] > best[k][1]:
-                    best[k] = (rows[top], float(squares[top]))
+        for found in map_blocks(self.rows, _outermost_block, _Outward(self.center, A)):
+            best = [new if new[1] > old[1] else old for old, new in zip(best, found, strict=True)]
         return best
+
+
+class _Outward(NamedTuple):
+    center: Array
+    A: Array
+
+
+def _sum_block(block: Block, _: None) -> Array:
+    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
+
+
+def _outermost_block(block: Block, outward: _Outward) -> list[tuple[Array, float]]:
+    """For each metric the row of the block that is farthest from the centre, and its distance."""
+    best = [(np.zeros(outward.center.size), 0.0) for _ in outward.A]
+    for lo in range(0, block.rows.shape[0], 16_384):
+        rows = _dense(block.rows[lo : lo + 16_384]) - outward.center
+        for k, matrix in enumerate(outward.A):
+            squares = np.einsum("ij,ij->i", rows @ matrix, rows)
+            top = int(squares.argmax())
+            if squares[top] > best[k][1]:
+                best[k] = (rows[top], float(squares[top]))
+    return best
 
 
 class ScatterBound(Bound):
@@ -207,6 +246,7 @@ class Mahalanobis(SquaredEuclidean):
     """
 
     name: ClassVar[str] = "mahalanobis"
+    euclidean: ClassVar[bool] = False
 
     def __init__(self, matrix: Any = None) -> None:
         self.matrix = None if matrix is None else np.asarray(matrix, dtype=np.float64)

@@ -10,18 +10,84 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.data import Rows
 from coterie.distortions.base import Bound
 
-__all__ = ["GradientProblem", "LinearProblem", "MetricProblem", "descend", "rayleigh"]
+__all__ = [
+    "BrokenPairs",
+    "GradientProblem",
+    "LinearProblem",
+    "MetricProblem",
+    "MetricTask",
+    "descend",
+    "rayleigh",
+]
 
 Array = NDArray[Any]
 
 _HALVINGS = 20
+_LEAST_SHARE = 1e-3  # of a column's scatter over all rows that is believed within a cluster
+
+
+class BrokenPairs(NamedTuple):
+    """Broken soft pairs and what they weigh for each of G metrics.
+
+    A broken must-link counts half for the metric of each of its two clusters (2.7), a broken
+    cannot-link for the metric of the one cluster it lies in; with one metric, G = 1.
+
+    Attributes
+    ----------
+    i, j : (p,) rows
+    must, cannot : (p, G) weights
+    kept : (p, d) or None
+        What `keep_pairs` of the distortion kept of them.
+    """
+
+    i: Array
+    j: Array
+    must: Array
+    cannot: Array
+    kept: Any | None
+
+
+class MetricTask(NamedTuple):
+    """What a metric is learned from: labels and centres as they are, sums, broken pairs.
+
+    Attributes
+    ----------
+    rows : Rows
+    labels : (n,) int32
+    weights : (n,) or (0,) for ones
+    centers : (K, d)
+    counts : (K,)
+        Summed weights of the clusters.
+    evidence : (K, d) or (G, d, d)
+        Summed `row_evidence`, or summed w x x'.
+    pairs : BrokenPairs
+    bound : Bound
+        phi_max.
+    form : str
+        "diagonal" or "full".
+    per_cluster : bool
+    prior_width : float or None
+    """
+
+    rows: Rows
+    labels: Array
+    weights: Array
+    centers: Array
+    counts: Array
+    evidence: Array
+    pairs: BrokenPairs
+    bound: Bound
+    form: str
+    per_cluster: bool
+    prior_width: float | None
 
 
 class MetricProblem(ABC):
@@ -102,6 +168,27 @@ class LinearProblem(MetricProblem):
     cannot_mass: Array
     mass: Array
     prior_width: float | None
+
+    @classmethod
+    def of(
+        cls, task: MetricTask, scatter: Array, total: Array, *, normalized: bool
+    ) -> LinearProblem:
+        """From scatter (G, d) or (G, d, d), and the scatter of all rows by column, `total` (d,)."""
+        counts = task.counts
+        mass = counts if task.per_cluster else counts.sum(keepdims=True)
+        spread = total.mean() if total.mean() > 0 else 1.0  # rows all alike teach nothing
+        floor = np.maximum(total, 1e-6 * spread) * _LEAST_SHARE
+        floor = floor * (mass / counts.sum())[:, None]
+        if task.form == "diagonal" and not task.per_cluster:
+            scatter, floor = scatter[0], floor[0]
+        return cls(
+            scatter=scatter,
+            floor=np.maximum(floor, np.finfo(float).tiny),
+            bound=task.bound,
+            cannot_mass=task.pairs.cannot.sum(axis=0),
+            mass=mass if normalized else np.zeros_like(mass),
+            prior_width=task.prior_width,
+        )
 
     def loss(self, A: Array) -> float:
         """The objective's part in A."""

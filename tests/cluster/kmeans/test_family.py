@@ -21,6 +21,7 @@ from coterie.exceptions import (
     InfeasibleConstraints,
     InvalidParameter,
 )
+from coterie.progress import watching
 from reference.pckmeans import best_labels, mpck_objective, pck_objective
 
 
@@ -290,20 +291,17 @@ def test_warm_start_and_init_from_a_model_keep_cluster_numbers():
     np.testing.assert_array_equal(again.labels_, learned.labels_)
 
 
-def test_callback_sees_every_iteration_and_can_stop():
+def test_a_watcher_sees_every_iteration_and_can_stop():
     X, known, _ = random_problem(2)
     seen = []
-    model = PCKMeans(3, random_state=0, callback=seen.append).fit(X, constraints=known)
-    assert [p.iteration for p in seen] == list(range(1, model.n_iter_ + 1))
-    assert [p.objective for p in seen] == model.objective_history_.tolist()
-    stopped = PCKMeans(3, random_state=0, callback=lambda p: p.iteration == 2)
-    assert stopped.fit(X, constraints=known).n_iter_ == 2
+    with watching(seen.append):
+        model = PCKMeans(3, random_state=0).fit(X, constraints=known)
+    assert [step.step for step in seen] == list(range(1, model.n_iter_ + 1))
+    assert [step.objective for step in seen] == model.objective_history_.tolist()
+    with watching(lambda step: step.step == 2):
+        stopped = PCKMeans(3, random_state=0).fit(X, constraints=known)
+    assert stopped.n_iter_ == 2
     assert not stopped.converged_
-
-
-def test_verbose_prints_progress(capsys):
-    PCKMeans(2, verbose=1, random_state=0).fit(np.arange(6.0)[:, None])
-    assert "iteration 1: objective" in capsys.readouterr().out
 
 
 def test_more_starts_are_never_worse():

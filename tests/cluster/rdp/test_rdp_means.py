@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from coterie.cluster import DPMeans, RDPMeans
 from coterie.cluster.rdp.fit import start_from_labels
 from coterie.cluster.rdp.lambda_search import choose_lambda
-from coterie.cluster.rdp.passes import State, run_round
-from coterie.cluster.rdp.problem import Problem, Xi, get_divergence
+from coterie.cluster.rdp.passes import RdpState, run_round
+from coterie.cluster.rdp.problem import RdpProblem, Xi, get_divergence
 from coterie.cluster.rdp.spectral import spectral_operator
 from coterie.constraints import Constraints
 from coterie.data import use_threads
@@ -65,7 +65,7 @@ def test_a_round_is_algorithm_1_row_by_row(seed):
     n = int(rng.integers(8, 40))
     X = rng.normal(size=(n, 2)) * 3
     c = random_pairs(rng, n, int(rng.integers(0, n)))
-    problem = Problem(X, c, None, get_divergence("sqeuclidean"))
+    problem = RdpProblem(X, c, None, get_divergence("sqeuclidean"))
     lambda_, xi = (
         float(rng.uniform(0.5, 20)),
         Xi(float(rng.uniform(0, 3)), float(rng.uniform(0, 3))),
@@ -77,7 +77,7 @@ def test_a_round_is_algorithm_1_row_by_row(seed):
         labels, centers = naive_round(
             shifted, as_list(c), state.labels, state.centers, *xi, lambda_, order
         )
-        before = State(state.labels.copy(), state.centers.copy())
+        before = RdpState(state.labels.copy(), state.centers.copy())
         state, objective = run_round(problem, state, xi, lambda_, np.random.default_rng(step))
         np.testing.assert_array_equal(state.labels, labels)
         np.testing.assert_allclose(state.centers, centers, atol=1e-12)
@@ -106,7 +106,7 @@ def test_objective_never_rises_at_fixed_xi(divergence, seed):
 def test_each_start_of_a_growing_xi_still_descends_at_that_xi():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
-    problem = Problem(X, random_pairs(rng, 80, 120), None, get_divergence("sqeuclidean"))
+    problem = RdpProblem(X, random_pairs(rng, 80, 120), None, get_divergence("sqeuclidean"))
     state = start_from_labels(problem, np.zeros(80, dtype=int))
     for t in range(12):
         xi = Xi(1e-3 * 2**t, 1e-3 * 2**t)
@@ -221,7 +221,7 @@ def test_lambda_rules_against_their_definition(rule):
             gaps = np.min([((X - t) ** 2).sum(axis=1) for t in chosen], axis=0)
             expected = gaps.max()
             chosen.append(X[gaps.argmax()])
-    problem = Problem(X, Constraints(50), None, get_divergence("sqeuclidean"))
+    problem = RdpProblem(X, Constraints(50), None, get_divergence("sqeuclidean"))
     assert choose_lambda(problem, rule, k) == pytest.approx(expected)
 
 
@@ -229,7 +229,7 @@ def test_spectral_operator_is_the_matrix_of_21_and_starts_well():
     rng = np.random.default_rng(0)
     X, y = make_blobs(90, centers=[(0, 0), (9, 0), (0, 9)], cluster_std=0.5, random_state=5)
     c = random_pairs(rng, 90, 60)
-    problem = Problem(X, c, None, get_divergence("sqeuclidean"))
+    problem = RdpProblem(X, c, None, get_divergence("sqeuclidean"))
     E = np.zeros((90, 90))
     for a, b, kind, cost in as_list(c):
         E[a, b] += kind * cost

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from coterie.cluster.kmeans.pckmeans import PCKMeans
-from coterie.cluster.kmeans.run import Callback
 
 __all__ = ["COPKMeans"]
 
@@ -31,7 +30,7 @@ class COPKMeans(PCKMeans):
     time_limit : float, default=10.0
         Seconds for finding an assignment that keeps all pairs where greedy search does not, and
         for `exact_assignment` in a fit.
-    init, n_init, max_iter, tol, random_state, warm_start, callback, verbose
+    init, n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
 
     Attributes
@@ -81,8 +80,6 @@ class COPKMeans(PCKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -94,5 +91,3 @@ class COPKMeans(PCKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose

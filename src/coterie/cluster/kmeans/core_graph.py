@@ -29,15 +29,6 @@ Array = NDArray[Any]
 PROVING = "least_energy"  # the engine that ends with a proof
 
 
-class CoreCosts(NamedTuple):
-    """Costs of the core's rows: `unary` (r, K) of every label, `lead` (r,) of the best other label
-    above the one a row has.
-    """
-
-    unary: Array
-    lead: Array
-
-
 class PairCosts(NamedTuple):
     """What pairs cost: `cost` (m,) or (m, K) of each pair, summed to `same` and `differ` of each
     entry of the core's graph, and the local search's plan for them.
@@ -108,11 +99,15 @@ class CoreGraph:
         # The core's arrays are right by construction; checking them costs as much as a sweep.
         return PairwiseModel(unary, self._indptr, self._indices, same, differ)
 
-    def model(self, costs: CoreCosts, pairs: PairCosts) -> tuple[PairwiseModel, Array | None]:
-        """The pairwise model of the nodes and, where every node is one row, their lead (s,)."""
+    def model(
+        self, unary: Array, lead: Array | None, pairs: PairCosts
+    ) -> tuple[PairwiseModel, Array | None]:
+        """The pairwise model of the nodes and, where every node is one row, their lead (s,).
+
+        `unary` (r, K) are the costs of the core's rows, `lead` (r,) what the best other label of a
+        row costs above the one it has.
+        """
         core = self.core
-        unary: Array = costs.unary
-        lead: Array | None = costs.lead
         if core.n_nodes < core.rows.size or core.inside_cannot.size:
             unary, lead = core.contract(unary), None
         if core.inside_cannot.size:

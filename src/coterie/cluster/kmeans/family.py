@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster.kmeans.distances import distances_to
-from coterie.cluster.kmeans.problem import Problem, Settings
-from coterie.cluster.kmeans.run import Progress, Result, Start, run
+from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
+from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers
+from coterie.cluster.labelling import distances_to, nearest_centers
 from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
 from coterie.distortions import Distortion
@@ -42,11 +42,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     """Shared `fit`, `predict`, `transform` and `score`; a subclass says which problem it solves.
 
     A subclass has the parameters n_clusters, w, inference, init, n_init, max_iter, tol,
-    random_state, warm_start, callback and verbose.
+    random_state and warm_start.
     """
 
-    _select = "farthest"  # which neighbourhoods become centres where there are more than K
-    _problem_type: type[Problem] = Problem
+    _problem_type: type[KMeansProblem] = KMeansProblem
 
     # -- what a subclass says ------------------------------------------------------------------
     @abstractmethod
@@ -54,10 +53,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         """The distortion asked for."""
 
     @abstractmethod
-    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
+    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         """The member of the family, from the parameters."""
 
-    def _auto_weight(self, problem: Problem, start: Start) -> float:
+    def _auto_weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
         """`w="auto"`: 1 where the penalty is a distance, which carries the scale of the data."""
         return 1.0
 
@@ -68,7 +67,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     # -- fit -----------------------------------------------------------------------------------
     def fit(
         self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
-    ) -> PairwiseKMeans:
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -103,30 +102,25 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             settings = self._settings(k, distortion)
             problem = self._problem_type(X, constraints, weights, distortion, settings)
             check_groups(problem)
+            measure = problem.measure(self._metric_to_start_from(problem))
             rng = check_random_state(self.random_state)
             best: Result | None = None
-            w = 0.0
+            geometry: Geometry | None = None
             for number in range(self._n_starts()):
                 seed = int(rng.randint(2**31 - 1))
-                start = self._start(problem, number, seed, groups)
-                if number == 0:
-                    w = self._weight(problem, start)
+                starts = self._starts(problem, measure, number, seed, groups)
+                if geometry is None:  # one weight for all starts, which are compared by J
+                    geometry = problem.geometry(measure, self._weight(problem, starts))
+                start = _most_promising(problem, starts, geometry, seed)
                 result = run(
-                    problem,
-                    start,
-                    w,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    seed=seed,
-                    init=number,
-                    callback=self._on_iteration,
+                    problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed
                 )
                 if best is None or result.history[-1] < best.history[-1]:
                     best = result
                 if result.stopped:
                     break
             assert best is not None
-            self._publish(problem, best, w)
+            self._publish(problem, best)
 
     def _check_common(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -145,46 +139,43 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             return 1
         return int(self.n_init)
 
-    def _start(self, problem: Problem, number: int, seed: int, groups: Array | None) -> Start:
-        """Centres, metric and, after a warm start, the core's labels to begin from."""
-        A = problem.initial_metric()
+    @property
+    def _model_to_start_from(self) -> Any | None:
+        """The fitted model that a fit goes on from, if any."""
         if self.warm_start and hasattr(self, "labels_"):
-            return self._start_from(problem, self, A)
-        if hasattr(self.init, "cluster_centers_"):
-            return self._start_from(problem, self.init, A)
+            return self
+        return self.init if hasattr(self.init, "cluster_centers_") else None
+
+    def _metric_to_start_from(self, problem: KMeansProblem) -> Array | None:
+        A = problem.initial_metric()
+        learned = getattr(self._model_to_start_from, "distortion_params_", None)
+        if learned is None or A is None or learned.shape != A.shape:
+            return A
+        return learned.copy()
+
+    def _starts(
+        self,
+        problem: KMeansProblem,
+        measure: Measure,
+        number: int,
+        seed: int,
+        groups: Array | None,
+    ) -> list[Start]:
+        """Candidates to begin from; after a warm start, with the core's labels."""
+        model = self._model_to_start_from
+        if model is not None:
+            centers = self._given_centers(problem, model.cluster_centers_)
+            return [Start(centers, _nodes_of(problem, getattr(model, "labels_", None)))]
         if not isinstance(self.init, str):
-            return Start(self._given_centers(problem, self.init), A)
-        geometry = problem.geometry(A, 1.0)
+            return [Start(self._given_centers(problem, self.init))]
         if groups is not None:
-            candidates = [complete_groups(problem, geometry, groups, seed)]
+            candidates = [complete_groups(problem, measure, groups, seed)]
         else:
             first = number == 0
-            candidates = initial_centers(problem, geometry, self.init, first=first, seed=seed)
-        starts = [Start(centers.astype(problem.rows.dtype), A) for centers in candidates]
-        return starts[0] if len(starts) == 1 else self._most_promising(problem, starts, seed)
+            candidates = initial_centers(problem, measure, self.init, first=first, seed=seed)
+        return [Start(centers.astype(problem.rows.dtype)) for centers in candidates]
 
-    def _most_promising(self, problem: Problem, starts: list[Start], seed: int) -> Start:
-        """The start under whose centres the rows and pairs cost least, with the labels found."""
-        w = self._weight(problem, starts[0])
-        geometry = problem.geometry(starts[0].A, w)
-        tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
-        best = int(np.argmin([assignment.objective for assignment in tried]))
-        return starts[best]._replace(nodes=tried[best].nodes if problem.core.n_nodes else None)
-
-    def _start_from(self, problem: Problem, model: Any, A: Array | None) -> Start:
-        """Where `model` ended, so that a refit after new answers keeps its cluster numbers."""
-        centers = self._given_centers(problem, model.cluster_centers_)
-        learned = getattr(model, "distortion_params_", None)
-        if learned is not None and A is not None and learned.shape == A.shape:
-            A = learned.copy()
-        labels = getattr(model, "labels_", None)
-        nodes = None
-        if labels is not None and labels.shape == (problem.rows.n,) and problem.core.n_nodes:
-            nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
-            nodes[problem.core.node] = labels[problem.core.rows]
-        return Start(centers, A, nodes)
-
-    def _given_centers(self, problem: Problem, centers: Any) -> Array:
+    def _given_centers(self, problem: KMeansProblem, centers: Any) -> Array:
         shape = (problem.settings.n_clusters, problem.rows.d)
         array = np.array(centers, dtype=problem.rows.dtype, order="C")
         if array.shape != shape or not np.isfinite(array).all():
@@ -194,37 +185,29 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             )
         return array - problem.rows.origin
 
-    def _weight(self, problem: Problem, start: Start) -> float:
+    def _weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
         if self.w == "auto":
-            return self._auto_weight(problem, start)
+            return self._auto_weight(problem, starts)
         return 1.0 if self.w == np.inf else float(self.w)
 
-    def _on_iteration(self, progress: Progress) -> bool:
-        if self.verbose:
-            print(
-                f"start {progress.init + 1}, iteration {progress.iteration}: "
-                f"objective {progress.objective:.6g}"
-            )
-        return bool(self.callback(progress)) if self.callback is not None else False
-
-    def _publish(self, problem: Problem, result: Result, w: float) -> None:
-        labels = result.assignment.labels
-        self.distortion_params_ = result.geometry.A
+    def _publish(self, problem: KMeansProblem, result: Result) -> None:
+        labels, geometry = result.assignment.labels, result.geometry
+        self.distortion_params_ = geometry.measure.A
         self.cluster_centers_ = result.centers + problem.rows.origin
         self.labels_ = labels
         self.objective_ = result.history[-1]
         self.objective_history_ = np.array(result.history)
         self.n_iter_ = len(result.history)
         self.converged_ = result.converged
-        self.w_ = w
+        self.w_ = geometry.w
         self.violations_ = broken_pairs(
-            labels, problem.constraints, cost_paid(problem.constraints, labels, result)
+            labels, problem.constraints, cost_paid(problem.constraints, labels, geometry)
         )
         self._n_features_out = problem.settings.n_clusters
 
     # -- new rows ------------------------------------------------------------------------------
-    def _distances(self, X: Any, row_term: bool = True) -> Array:
-        """Distortions (n, K) of new rows; on request without the row term, which argmin ignores."""
+    def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
+        """New rows and the centres, measured from one point, and the distortion."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
         distortion = self._distortion()
@@ -233,20 +216,19 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         if distortion.translation_invariant and not issparse(X):
             shift = centers.mean(axis=0)
             centers = centers - shift
-        return distances_to(Rows(X, shift), centers, distortion, self.distortion_params_, row_term)
+        return Rows(X, shift), centers, distortion
 
     def predict(self, X: Any) -> Array:
         """The nearest centre of each row, (n,). Constraints hold for the rows of `fit` only."""
-        gaps = self._distances(X, row_term=False)
-        return (gaps - self._log_normalizer().astype(gaps.dtype)).argmin(axis=1).astype(np.int32)
+        return nearest_centers(*self._new_rows(X), self.distortion_params_, self._log_normalizer())
 
     def transform(self, X: Any) -> Array:
         """Distortion of each row to each centre, (n, K)."""
-        return self._distances(X)
+        return distances_to(*self._new_rows(X), self.distortion_params_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the summed distortion of the rows to their nearest centres (higher is better)."""
-        return -float(self._distances(X).min(axis=1).sum(dtype=np.float64))
+        return -float(self.transform(X).min(axis=1).sum(dtype=np.float64))
 
     def _log_normalizer(self) -> Array:
         """log det A of each cluster's metric where metrics were learned, (1,) or (K,)."""
@@ -260,7 +242,27 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         return tags
 
 
-def check_groups(problem: Problem) -> None:
+def _most_promising(
+    problem: KMeansProblem, starts: list[Start], geometry: Geometry, seed: int
+) -> Start:
+    """The start under whose centres the rows and pairs cost least, with the labels found."""
+    if len(starts) == 1:
+        return starts[0]
+    tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
+    best = int(np.argmin([assignment.objective for assignment in tried]))
+    return starts[best]._replace(nodes=tried[best].nodes if problem.core.n_nodes else None)
+
+
+def _nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
+    """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that."""
+    if labels is None or labels.shape != (problem.rows.n,) or not problem.core.n_nodes:
+        return None
+    nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
+    nodes[problem.core.node] = labels[problem.core.rows]
+    return nodes
+
+
+def check_groups(problem: KMeansProblem) -> None:
     """Refuse more clusters than there are groups of rows that hard must-links keep together."""
     core, k = problem.core, problem.settings.n_clusters
     groups = problem.rows.n - core.rows.size + core.n_nodes
@@ -271,9 +273,9 @@ def check_groups(problem: Problem) -> None:
         )
 
 
-def cost_paid(constraints: Constraints, labels: Array, result: Result) -> Array:
+def cost_paid(constraints: Constraints, labels: Array, geometry: Geometry) -> Array:
     """What each pair would cost if broken under `labels`, (m,)."""
-    cost = result.geometry.pairs.cost
+    cost = geometry.pairs.cost
     if cost.ndim == 1:
         return cost
     ends = labels[constraints.pairs]

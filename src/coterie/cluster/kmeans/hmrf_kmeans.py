@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import Settings
-from coterie.cluster.kmeans.run import Callback
-from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.cluster.kmeans.problem import KMeansSettings
+from coterie.distortions import Distortion, get_distortion
 from coterie.distortions.base import need_form
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_real
@@ -61,7 +60,7 @@ class HMRFKMeans(PairwiseKMeans):
     init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
         As in `PCKMeans`; "perturb" completes them by perturbing the global
         centroid instead, as printed.
-    n_init, max_iter, tol, random_state, warm_start, callback, verbose
+    n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
 
     Attributes
@@ -102,8 +101,6 @@ class HMRFKMeans(PairwiseKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -121,13 +118,11 @@ class HMRFKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _distortion(self) -> Distortion:
         return get_distortion(self.distortion)
 
-    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
+    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         check_choice("metric_form", self.metric_form, ("diagonal", "full"))
         check_choice("phi_max", self.phi_max, ("tight", "paper"))
         if self.prior is not None:
@@ -139,7 +134,7 @@ class HMRFKMeans(PairwiseKMeans):
                 raise InvalidParameter(
                     f"per_cluster=True is for sqeuclidean, not for {distortion.name}."
                 )
-        return Settings(
+        return KMeansSettings(
             n_clusters,
             form=self.metric_form if self.learn_metric else None,
             per_cluster=self.per_cluster and self.learn_metric,
@@ -149,7 +144,6 @@ class HMRFKMeans(PairwiseKMeans):
         )
 
     def _log_normalizer(self) -> NDArray[np.float64]:
-        distortion = self._distortion()
-        if self.learn_metric and isinstance(distortion, SquaredEuclidean):
-            return distortion.log_det(self.distortion_params_)
-        return super()._log_normalizer()
+        if not self.learn_metric:
+            return super()._log_normalizer()
+        return self._distortion().log_det(self.distortion_params_)

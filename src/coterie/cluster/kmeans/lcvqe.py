@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans import _lcvqe_kernels as kernels
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import Assignment, Geometry, Problem, Settings
-from coterie.cluster.kmeans.run import Callback, Result
+from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.run import Result
+from coterie.cluster.statistics import Statistics
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion, SquaredEuclidean
 from coterie.exceptions import InvalidConstraints
@@ -30,7 +31,7 @@ class Pairs(NamedTuple):
     weight: Array  # (p,)
 
 
-class LcvqeProblem(Problem):
+class LcvqeProblem(KMeansProblem):
     """The family's problem with LCVQE's E-step for the core and its centre update."""
 
     def __init__(
@@ -39,11 +40,15 @@ class LcvqeProblem(Problem):
         constraints: Constraints,
         weights: Array | None,
         distortion: Distortion,
-        settings: Settings,
+        settings: KMeansSettings,
     ) -> None:
         super().__init__(X, constraints, weights, distortion, settings)
         self.pairs = self._distinct_pairs()
-        self.can_refresh = False  # its E-step starts from scratch each time
+
+    @property
+    def can_refresh(self) -> bool:
+        """No: its E-step starts from scratch each time."""
+        return False
 
     def _distinct_pairs(self) -> Pairs:
         c = self.constraints
@@ -53,7 +58,7 @@ class LcvqeProblem(Problem):
         weight = np.bincount(
             inverse.ravel(), weights=self.pair_weight[counts], minlength=len(distinct)
         )
-        ends = np.ascontiguousarray(self.slot[distinct[:, 1:]]) if counts.size else distinct[:, 1:]
+        ends = np.searchsorted(self.core.rows, distinct[:, 1:])
         return Pairs(ends, distinct[:, 0] > 0, weight)
 
     def assign(
@@ -69,22 +74,24 @@ class LcvqeProblem(Problem):
 
         mu_j = (sum of members + 1/2 sum of GMLV_j + sum of GCLV_j) / (their masses) follows.
         """
-        labels, costs, total, statistics = self._label_rows(centers, geometry, nodes)
+        found = self.label_rows(centers, geometry.measure, nodes)
         rows = self.core.rows
         if not rows.size:
-            return Assignment(labels, np.empty(0, dtype=np.int64), statistics, total)
-        free = total - costs.unary[np.arange(rows.size), labels[rows]].sum()
-        distances = costs.unary / self.settings.factor
+            none = np.empty(0, dtype=np.int64)
+            return Assignment(found.labels, none, found.statistics, found.cost)
+        free = found.cost - found.unary[np.arange(rows.size), found.labels[rows]].sum()
+        distances = found.unary / self.settings.factor
         core_labels, cost = self._decide(distances, nodes)
-        new = core_labels.astype(labels.dtype)
-        self._relabel(statistics, labels, new, costs.unary, geometry)
+        labels, statistics, _ = self.relabel(found, core_labels, geometry.measure)
         row, cluster, mass, _ = self._pulls(distances, core_labels)
         if self.weights.size:
             mass = mass * self.weights[rows[row]]
         pulling, row = np.unique(row, return_inverse=True)
         pull = sp.coo_array((mass, (cluster, row)), shape=(len(centers), pulling.size)).tocsr()
-        statistics.sums += pull @ self.rows.take(rows[pulling])
-        statistics.counts += pull.sum(axis=1)
+        statistics = Statistics(
+            statistics.counts + pull.sum(axis=1),
+            statistics.sums + pull @ self.rows.take(rows[pulling]),
+        )
         return Assignment(labels, core_labels, statistics, free + cost)
 
     def _decide(self, distances: Array, before: Array | None) -> tuple[Array, float]:
@@ -114,7 +121,10 @@ class LcvqeProblem(Problem):
             return np.zeros(self.constraints.n_pairs)
         distances = self.distortion.to_centers(self.rows.take(self.core.rows), centers)
         ends = self.constraints.pairs
-        (a, b), (j, other) = self.slot[ends].T, labels[ends].T.astype(np.int64)
+        (a, b), (j, other) = (
+            np.searchsorted(self.core.rows, ends).T,
+            labels[ends].T.astype(np.int64),
+        )
         across = (distances[a, other] + distances[b, j]) / 4
         far = np.where(distances[a, j] > distances[b, j], a, b)
         elsewhere = distances[far]
@@ -142,7 +152,7 @@ class LCVQE(PairwiseKMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-    init, n_init, max_iter, tol, random_state, warm_start, callback, verbose
+    init, n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
 
     Attributes
@@ -181,8 +191,6 @@ class LCVQE(PairwiseKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -191,8 +199,6 @@ class LCVQE(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _read_pairs(self, constraints: Constraints) -> Constraints:
         hard = np.flatnonzero(constraints.is_hard)
@@ -207,13 +213,13 @@ class LCVQE(PairwiseKMeans):
     def _distortion(self) -> Distortion:
         return SquaredEuclidean()
 
-    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
-        return Settings(n_clusters, factor=0.5, penalty="constant")
+    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
+        return KMeansSettings(n_clusters, factor=0.5, penalty="constant")
 
     _problem_type = LcvqeProblem
 
-    def _publish(self, problem: Problem, result: Result, w: float) -> None:
-        super()._publish(problem, result, w)
+    def _publish(self, problem: KMeansProblem, result: Result) -> None:
+        super()._publish(problem, result)
         assert isinstance(problem, LcvqeProblem)
         cost = problem.pair_costs_under(self.labels_, result.centers)
         self.violations_ = broken_pairs(self.labels_, problem.constraints, cost)

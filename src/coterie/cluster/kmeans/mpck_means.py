@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster.kmeans.hmrf_kmeans import HMRFKMeans
-from coterie.cluster.kmeans.run import Callback
 
 __all__ = ["MPCKMeans"]
 
@@ -31,7 +30,7 @@ class MPCKMeans(HMRFKMeans):
         Weight of a pair; "auto" is 1, since the cost is a distance.
     metric_form : {"diagonal", "full"}, default="diagonal"
     per_cluster : bool, default=True
-    inference, init, n_init, max_iter, tol, random_state, warm_start, callback, verbose
+    inference, init, n_init, max_iter, tol, random_state, warm_start
         As in `HMRFKMeans`.
 
     Attributes
@@ -65,8 +64,6 @@ class MPCKMeans(HMRFKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -79,8 +76,6 @@ class MPCKMeans(HMRFKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     # What MPCK-Means fixes of HMRF-KMeans.
     distortion = "sqeuclidean"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import Problem, Settings
-from coterie.cluster.kmeans.run import Callback, Result, Start
-from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.run import Result, Start
+from coterie.distortions import Distortion, get_distortion
 from coterie.validation import check_real
 
 __all__ = ["PCKMeans"]
@@ -33,9 +33,10 @@ class PCKMeans(PairwiseKMeans):
     n_clusters : int, default=8
     w : "auto" or float, default="auto"
         What a broken pair of weight 1 costs. A number is taken as it is. "auto" is twice the
-        mean distortion of a row within the clusters of the first start, so that it means the
-        same whatever the scale of the data. 0 uses the pairs for the start only (as
-        SeededKMeans does); `numpy.inf` never breaks a pair (as ConstrainedKMeans).
+        mean distortion of a row within the clusters of the first start (the least, where there
+        are several to choose from), so that it means the same whatever the scale of the data.
+        0 uses the pairs for the start only (as SeededKMeans does); `numpy.inf` never breaks a
+        pair (as ConstrainedKMeans).
     metric : str or Distortion, default="sqeuclidean"
         "sqeuclidean", "mahalanobis", "cosine", "correlation", "kl", "i-divergence",
         "itakura-saito", or an object from `coterie.distortions`.
@@ -63,10 +64,6 @@ class PCKMeans(PairwiseKMeans):
     random_state : int, RandomState or None
     warm_start : bool, default=False
         Start from the last fit: after new answers, cluster numbers stay what they were.
-    callback : callable, optional
-        Called after every iteration with a `Progress` (init, iteration, max_iter, objective);
-        return True to stop there.
-    verbose : int, default=0
 
     Attributes
     ----------
@@ -110,8 +107,6 @@ class PCKMeans(PairwiseKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -125,30 +120,26 @@ class PCKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
 
     def _distortion(self) -> Distortion:
         return get_distortion(self.metric, "metric")
 
-    def _settings(self, n_clusters: int, distortion: Distortion) -> Settings:
-        # The cosine distance of unit rows is the half squared distance already.
-        half = 0.5 if isinstance(distortion, SquaredEuclidean) else 1.0
+    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         limit = check_real("time_limit", self.time_limit, finite=False)
         engine = "least_energy" if self.exact_assignment else self.inference
-        return Settings(
+        return KMeansSettings(
             n_clusters,
-            factor=half,
+            factor=distortion.kmeans_factor,
             penalty="constant",
             inference=engine,
             time_limit=limit,
         )
 
-    def _publish(self, problem: Problem, result: Result, w: float) -> None:
-        super()._publish(problem, result, w)
+    def _publish(self, problem: KMeansProblem, result: Result) -> None:
+        super()._publish(problem, result)
         self.assignment_proven_ = result.assignment.proven
 
-    def _auto_weight(self, problem: Problem, start: Start) -> float:
-        """A multiple of the mean distortion within the clusters of the start."""
-        within = problem.mean_distortion(start.centers)
+    def _auto_weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
+        """A multiple of the mean distortion within clusters, under the best of the starts."""
+        within = min(problem.mean_distortion(start.centers) for start in starts)
         return _AUTO_WEIGHT * problem.settings.factor * max(within, np.finfo(np.float64).tiny)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.kmeans.metric_step import improve_metric
-from coterie.cluster.kmeans.problem import Assignment, Geometry, Problem
+from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem
+from coterie.distortions.learning import descend
 from coterie.progress import keep_going
 
 Array = NDArray[Any]
@@ -20,23 +19,10 @@ _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save t
 _SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
 
 
-class Progress(NamedTuple):
-    """What a `callback` is told after every iteration; returning True stops the fit there."""
-
-    init: int
-    iteration: int
-    max_iter: int
-    objective: float
-
-
-Callback = Callable[[Progress], bool | None]
-
-
 class Start(NamedTuple):
-    """Where a run begins: centres (K, d), a metric, and labels of the core's nodes if known."""
+    """Where a run begins: centres (K, d), and labels of the core's nodes (s,) if known."""
 
     centers: Array
-    A: Array | None
     nodes: Array | None = None
 
 
@@ -52,22 +38,18 @@ class Result(NamedTuple):
 
 
 def run(
-    problem: Problem,
+    problem: KMeansProblem,
     start: Start,
-    w: float,
+    geometry: Geometry,
     *,
     max_iter: int,
     tol: float,
     seed: int,
-    init: int = 0,
-    callback: Callback | None = None,
 ) -> Result:
     """Lower the objective from `start` until labels repeat or it falls by less than tol |J|."""
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
-    centers = start.centers
-    geometry = problem.geometry(start.A, w)
-    nodes, previous = start.nodes, None
+    centers, nodes, previous = start.centers, start.nodes, None
     history: list[float] = []
     converged = stopped = False
     refresh = False
@@ -75,10 +57,8 @@ def run(
     for iteration in range(1, max_iter + 1):
         now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
         history.append(now.objective)
-        logger.debug("init %d, iteration %d: objective %.6g", init, iteration, now.objective)
-        report = Progress(init, iteration, max_iter, now.objective)
-        stopped = bool(callback(report)) if callback else False
-        stopped |= not keep_going(iteration, max_iter, now.objective)
+        logger.debug("iteration %d: objective %.6g", iteration, now.objective)
+        stopped = not keep_going(iteration, max_iter, now.objective)
         settled = False
         if previous is not None:
             fixed = not learning and np.array_equal(now.labels, previous.labels)
@@ -94,10 +74,21 @@ def run(
         prove = problem.graph.can_prove and (searched or iteration + 1 == max_iter)
         cheap = problem.graph.crowd_size <= _SMALL_CROWD
         refresh = problem.can_refresh and (settled or cheap or now.saved > _WORTHWHILE)
-        centers = problem.centers_of(now, centers, geometry)
+        centers = problem.centers_of(now, centers, geometry.measure)
         if learning:
-            A = improve_metric(problem, now, centers, geometry, w)
-            if A is not geometry.A:
-                geometry = problem.geometry(A, w)
+            geometry = _with_better_metric(problem, now, centers, geometry)
         nodes, previous = now.nodes, now
     return Result(now, centers, geometry, history, converged, stopped)
+
+
+def _with_better_metric(
+    problem: KMeansProblem, now: Assignment, centers: Array, geometry: Geometry
+) -> Geometry:
+    """The geometry after a step of the metric that does not raise the objective."""
+    before = geometry.measure.A
+    assert before is not None
+    task = problem.distortion.metric_problem(problem.metric_task(now, centers, geometry))
+    A = descend(task, before)[0]
+    if A is before:
+        return geometry
+    return problem.geometry(problem.measure(A), geometry.w, geometry)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster.kmeans.pckmeans import PCKMeans
-from coterie.cluster.kmeans.run import Callback
 from coterie.cluster.kmeans.starts import neighborhoods
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
@@ -30,7 +29,7 @@ class SeededKMeans(PCKMeans):
     n_clusters : int, default=8
         May be more than the seeds have labels; the other centres start by k-means++.
     metric : str or Distortion, default="sqeuclidean"
-    n_init, max_iter, tol, random_state, callback, verbose
+    n_init, max_iter, tol, random_state
         As in `PCKMeans`.
 
     Attributes
@@ -65,8 +64,6 @@ class SeededKMeans(PCKMeans):
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
-        callback: Callback | None = None,
-        verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -74,8 +71,6 @@ class SeededKMeans(PCKMeans):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-        self.callback = callback
-        self.verbose = verbose
 
     def fit(
         self,
@@ -143,7 +138,7 @@ class ConstrainedKMeans(SeededKMeans):
 
     Parameters
     ----------
-    n_clusters, metric, n_init, max_iter, tol, random_state, callback, verbose
+    n_clusters, metric, n_init, max_iter, tol, random_state
         As in `SeededKMeans`.
 
     Examples

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
-from coterie.cluster.kmeans.distances import distances_to
-from coterie.cluster.kmeans.problem import Geometry, Problem
-from coterie.cluster.kmeans.statistics import NONE, Statistics
+from coterie.cluster.kmeans.problem import KMeansProblem, Measure
+from coterie.cluster.labelling import distances_to, measure_rows, sums_by_label
+from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints
 
 __all__ = ["neighborhoods"]
@@ -76,27 +76,23 @@ def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> A
     return fitted.labels_.astype(np.int64)
 
 
-def group_centers(problem: Problem, geometry: Geometry, group: Array) -> tuple[Array, Array]:
+def group_centers(problem: KMeansProblem, measure: Measure, group: Array) -> tuple[Array, Array]:
     """Centroids (p, d) and sizes (p,) of groups (n,) of rows, numbered 0..p-1; -1 is no group."""
     count = int(group.max(initial=-1)) + 1
     rows = np.flatnonzero(group >= 0)
-    labels = group[rows].astype(np.int32)
-    scale = geometry.row_scale[rows] if geometry.row_scale.size else NONE
+    labels = group[rows]
     weights = np.ones(rows.size)
     if problem.weights.size:
         # A group whose rows all weigh nothing still says where a cluster is.
         silent = np.bincount(labels, weights=problem.weights[rows], minlength=count) == 0
         weights = np.where(silent[labels], 1.0, problem.weights[rows])
-    statistics = Statistics.zeros(count, problem.rows.d, None, False)
-    statistics.add(problem.rows.take(rows), labels, weights, scale, problem.distortion)
-    centers = problem.distortion.centroid(statistics.sums, statistics.counts, geometry.A)
-    return centers, statistics.counts
+    return problem.group_centers(rows, labels, weights, measure)
 
 
-def complete_groups(problem: Problem, geometry: Geometry, group: Array, seed: int) -> Array:
+def complete_groups(problem: KMeansProblem, measure: Measure, group: Array, seed: int) -> Array:
     """Centres (K, d): the groups' centroids in the order of their numbers, then k-means++."""
-    centers, _ = group_centers(problem, geometry, group)
-    return plus_plus(problem, geometry, centers, np.random.default_rng(seed))
+    centers, _ = group_centers(problem, measure, group)
+    return plus_plus(problem, measure, centers, np.random.default_rng(seed))
 
 
 def shared_metric(A: Array | None) -> Array | None:
@@ -106,9 +102,9 @@ def shared_metric(A: Array | None) -> Array | None:
     return A.mean(axis=0) if A.ndim == 2 else A.mean(axis=0, keepdims=True)
 
 
-def farthest_first(problem: Problem, geometry: Geometry, centers: Array, sizes: Array) -> Array:
+def farthest_first(problem: KMeansProblem, measure: Measure, centers: Array, sizes: Array) -> Array:
     """Numbers of K neighbourhoods, large and far apart: weighted farthest-first traversal."""
-    A, distortion = shared_metric(geometry.A), problem.distortion
+    A, distortion = shared_metric(measure.A), problem.distortion
     chosen = [0]
     gap = np.full(len(centers), np.inf)
     while len(chosen) < problem.settings.n_clusters:
@@ -133,7 +129,7 @@ def row_apart_from_all(constraints: Constraints, group: Array) -> int | None:
     return int(apart[0]) if apart.size else None
 
 
-def plus_plus(problem: Problem, geometry: Geometry, centers: Array, rng: Any) -> Array:
+def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
     """Complete `centers` (p, d) to K by k-means++ with greedy trials, in the distortion itself."""
     k, n = problem.settings.n_clusters, problem.rows.n
     weights = problem.weights if problem.weights.size else np.ones(n)
@@ -141,8 +137,8 @@ def plus_plus(problem: Problem, geometry: Geometry, centers: Array, rng: Any) ->
     centers = np.asarray(centers)
     if not len(centers):
         first = rng.choice(n, p=weights / weights.sum())
-        centers = problem.as_centers(np.array([first]), geometry)
-    A = shared_metric(geometry.A)
+        centers = problem.as_centers(np.array([first]), measure)
+    A = shared_metric(measure.A)
     gap = distances_to(problem.rows, centers, problem.distortion, A).min(axis=1)
     while len(centers) < k:
         mass = np.cumsum(weights * gap)
@@ -150,7 +146,7 @@ def plus_plus(problem: Problem, geometry: Geometry, centers: Array, rng: Any) ->
             drawn = np.searchsorted(mass, rng.uniform(size=trials) * mass[-1])
         else:  # every row sits on a centre already
             drawn = rng.integers(n, size=trials)
-        candidates = problem.as_centers(np.minimum(drawn, n - 1), geometry)
+        candidates = problem.as_centers(np.minimum(drawn, n - 1), measure)
         new_gap = distances_to(problem.rows, candidates, problem.distortion, A)
         np.minimum(new_gap, gap[:, None], out=new_gap)
         best = int((weights @ new_gap).argmin())
@@ -159,35 +155,32 @@ def plus_plus(problem: Problem, geometry: Geometry, centers: Array, rng: Any) ->
     return centers
 
 
-def perturbed_mean(problem: Problem, geometry: Geometry, centers: Array, rng: Any) -> Array:
+def perturbed_mean(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
     """Complete `centers` by perturbations of the global centroid (section 3.3.5 as printed)."""
-    everything = Statistics.zeros(1, problem.rows.d, None, False)
-    for lo, hi, chunk in problem.rows.chunks():
-        labels = np.zeros(hi - lo, dtype=np.int32)
-        weights = problem.weights[lo:hi]
-        scale = geometry.row_scale[lo:hi]
-        everything.add(chunk, labels, weights, scale, problem.distortion)
-    mean = problem.distortion.centroid(
-        everything.sums, everything.counts, shared_metric(geometry.A)
+    together = np.zeros(problem.rows.n, dtype=np.int32)
+    shape = Shape(1, problem.rows.d)
+    counts, sums, _ = sums_by_label(
+        problem.rows, together, measure.terms, problem.distortion, shape
     )
+    mean = problem.distortion.centroid(sums, counts, shared_metric(measure.A))
     missing = problem.settings.n_clusters - len(centers)
     noise = rng.standard_normal((missing, problem.rows.d))
-    spread = (
-        np.abs(mean).mean() if not problem.distortion.translation_invariant else _spread(problem)
-    )
+    spread = _spread(problem)
+    if not problem.distortion.translation_invariant:
+        spread = np.abs(mean).mean()
     moved = mean + 0.01 * spread * noise
     if not problem.distortion.translation_invariant and mean.min() >= 0:
         moved = np.maximum(moved, 0.1 * mean)  # stay inside the domain of non-negative rows
     return np.concatenate([np.asarray(centers).reshape(-1, problem.rows.d), moved])
 
 
-def _spread(problem: Problem) -> float:
-    squares = problem.rows.row_values(lambda chunk: problem.distortion.row_term(chunk))
+def _spread(problem: KMeansProblem) -> float:
+    squares = measure_rows(problem.rows, problem.weights, problem.distortion).term
     return float(np.sqrt(squares.mean() / problem.rows.d))
 
 
 def initial_centers(
-    problem: Problem, geometry: Geometry, init: str, *, first: bool, seed: int
+    problem: KMeansProblem, measure: Measure, init: str, *, first: bool, seed: int
 ) -> list[Array]:
     """Candidate centres (K, d) for one start; the caller keeps the one of least objective.
 
@@ -200,30 +193,30 @@ def initial_centers(
     rng = np.random.default_rng(seed)
     if init == "random":
         p = problem.weights / problem.weights.sum() if problem.weights.size else None
-        return [problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), geometry)]
+        return [problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), measure)]
     if init == "k-means++":
-        return [plus_plus(problem, geometry, np.empty((0, problem.rows.d)), rng)]
+        return [plus_plus(problem, measure, np.empty((0, problem.rows.d)), rng)]
     group = neighborhoods(problem.constraints, k, seed)
-    centers, sizes = group_centers(problem, geometry, group)
+    centers, sizes = group_centers(problem, measure, group)
     by_size = np.argsort(-sizes, kind="stable")
     centers, sizes = centers[by_size], sizes[by_size]
     if len(centers) > k:
         if not first:
-            return [centers[_draw_apart(problem, geometry, centers, sizes, rng)]]
-        return [centers[:k], centers[farthest_first(problem, geometry, centers, sizes)]]
+            return [centers[_draw_apart(problem, measure, centers, sizes, rng)]]
+        return [centers[:k], centers[farthest_first(problem, measure, centers, sizes)]]
     if init == "perturb":
-        return [perturbed_mean(problem, geometry, centers, rng)]
+        return [perturbed_mean(problem, measure, centers, rng)]
     apart = row_apart_from_all(problem.constraints, group)
     if apart is not None and len(centers) < k:
-        centers = np.concatenate([centers, problem.as_centers(np.array([apart]), geometry)])
-    return [plus_plus(problem, geometry, centers, rng)]
+        centers = np.concatenate([centers, problem.as_centers(np.array([apart]), measure)])
+    return [plus_plus(problem, measure, centers, rng)]
 
 
 def _draw_apart(
-    problem: Problem, geometry: Geometry, centers: Array, sizes: Array, rng: Any
+    problem: KMeansProblem, measure: Measure, centers: Array, sizes: Array, rng: Any
 ) -> Array:
     """K neighbourhoods by k-means++ over their centroids, weighted by size."""
-    A, distortion = shared_metric(geometry.A), problem.distortion
+    A, distortion = shared_metric(measure.A), problem.distortion
     chosen = [int(rng.choice(len(centers), p=sizes / sizes.sum()))]
     gap = np.full(len(centers), np.inf)
     while len(chosen) < problem.settings.n_clusters:

@@ -98,24 +98,3 @@ def visit(
         if opens:
             return t
     return stop
-
-
-@njit(cache=True, nogil=True)
-def add_listed(X, shift, listed, labels, weights, scale, sums, counts):
-    """Add w s (x - shift) of the listed dense rows to their clusters' sums, and w to the counts."""
-    # IN: X (n, d); shift (d,) or (0,); listed, labels (r,); weights, scale (r,) or (0,) for ones
-    # OUT: sums (K, d), counts (K,) float64
-    d = X.shape[1]
-    for a in range(listed.shape[0]):
-        i = listed[a]
-        k = labels[a]
-        w = 1.0 if weights.size == 0 else weights[a]
-        counts[k] += w
-        if scale.size:
-            w *= scale[a]
-        if shift.size:
-            for m in range(d):
-                sums[k, m] += w * (X[i, m] - shift[m])
-        else:
-            for m in range(d):
-                sums[k, m] += w * X[i, m]

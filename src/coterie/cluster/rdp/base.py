@@ -7,26 +7,29 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.labelling import distances_to
 from coterie.cluster.rdp.fit import Schedule, Solution, solve, start_from_labels
 from coterie.cluster.rdp.lambda_search import choose_lambda
-from coterie.cluster.rdp.passes import State
-from coterie.cluster.rdp.problem import Problem, get_divergence
+from coterie.cluster.rdp.passes import RdpState
+from coterie.cluster.rdp.problem import RdpProblem, get_divergence
 from coterie.cluster.rdp.spectral import spectral_labels
 from coterie.constraints import Constraints
+from coterie.data import Rows
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
 
-__all__ = ["PricedMeans", "Settings"]
+__all__ = ["PricedMeans", "RdpSettings"]
 
 logger = logging.getLogger(__name__)
 
 
-class Settings(NamedTuple):
+class RdpSettings(NamedTuple):
     """The checked parameters of one fit."""
 
     lambda_rule: Any
@@ -43,9 +46,9 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     divergence: Any
     random_state: Any
 
-    def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: Settings) -> Self:
+    def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: RdpSettings) -> Self:
         X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
-        problem = Problem(X, pairs, weights, get_divergence(self.divergence))
+        problem = RdpProblem(X, pairs, weights, get_divergence(self.divergence))
         random_state = check_random_state(self.random_state)
         lambda_ = choose_lambda(problem, settings.lambda_rule, settings.hint)
         solutions = []
@@ -58,17 +61,14 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         return self
 
     def _publish(
-        self, problem: Problem, pairs: Constraints, lambda_: float, found: Solution
+        self, problem: RdpProblem, pairs: Constraints, lambda_: float, found: Solution
     ) -> None:
         state = found.state
         self.lambda_value_ = lambda_
         self.labels_ = state.labels.astype(np.int64)
         self.n_clusters_ = len(state.centers)
         self.metric_ = problem.A
-        centers = state.centers
-        if problem.rows.shift.size:
-            centers = centers + problem.rows.shift
-        self.cluster_centers_ = centers.astype(problem.rows.dtype)
+        self.cluster_centers_ = (state.centers + problem.rows.origin).astype(problem.rows.dtype)
         self.objective_ = problem.objective(state.labels, state.centers, found.xi, lambda_)
         self.objective_history_ = found.history
         self.xi_ = found.xi.cannot
@@ -88,11 +88,11 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         divergence = get_divergence(self.divergence)
         divergence.distortion.check_rows(X)
         distortion = divergence.distortion
-        centers = self.cluster_centers_.astype(X.dtype)
-        if distortion.translation_invariant and not hasattr(X, "indptr"):
-            origin = centers.mean(axis=0)
-            X, centers = X - origin, centers - origin
-        values = distortion.to_centers(X, centers, self.metric_)
+        centers, shift = self.cluster_centers_.astype(X.dtype), None
+        if distortion.translation_invariant and not issparse(X):
+            shift = centers.mean(axis=0)
+            centers = centers - shift
+        values = distances_to(Rows(X, shift), centers, distortion, self.metric_)
         return np.sqrt(values) if divergence.root else values
 
     def predict(self, X: Any, *, reject: bool = False) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         return tags
 
 
-def _best(problem: Problem, lambda_: float, solutions: list[Solution]) -> Solution:
+def _best(problem: RdpProblem, lambda_: float, solutions: list[Solution]) -> Solution:
     """The least J, measured at one xi: the largest that any start came to."""
     if len(solutions) == 1:
         return solutions[0]
@@ -136,8 +136,8 @@ def _best(problem: Problem, lambda_: float, solutions: list[Solution]) -> Soluti
 
 
 def _start(
-    problem: Problem, lambda_: float, settings: Settings, rng: np.random.Generator, X: Any
-) -> State:
+    problem: RdpProblem, lambda_: float, settings: RdpSettings, rng: np.random.Generator, X: Any
+) -> RdpState:
     """All rows in one cluster, spectral groups, given labels, or a fitted model's."""
     init = settings.init
     if isinstance(init, str):

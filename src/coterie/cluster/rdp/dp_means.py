@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from coterie.cluster.rdp.base import PricedMeans, Settings
+from coterie.cluster.rdp.base import PricedMeans, RdpSettings
 from coterie.cluster.rdp.fit import Schedule
 from coterie.validation import check_choice, check_count
 
@@ -86,5 +86,5 @@ class DPMeans(PricedMeans):
         schedule = Schedule(0.0, 1.0, 0.0, 1.0, 1, check_count("max_iter", self.max_iter))
         order = check_choice("order", self.order, ("random", "natural"))
         n_init = check_count("n_init", self.n_init)
-        settings = Settings(rule, self.n_clusters_hint, self.init, order, n_init, schedule)
+        settings = RdpSettings(rule, self.n_clusters_hint, self.init, order, n_init, schedule)
         return self._fit(X, None, sample_weight, settings)

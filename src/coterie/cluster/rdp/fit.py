@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.rdp.passes import State, run_round
-from coterie.cluster.rdp.problem import Problem, Xi
+from coterie.cluster.rdp.passes import RdpState, run_round
+from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.progress import keep_going
 
 __all__ = ["Schedule", "Solution", "solve", "start_from_labels"]
@@ -41,14 +41,14 @@ class Schedule(NamedTuple):
 class Solution(NamedTuple):
     """Where the rounds of one start ended."""
 
-    state: State
+    state: RdpState
     xi: Xi
     history: Array  # J of each round, at that round's xi
     xi_history: Array  # xi2 of each round
     converged: bool
 
 
-def start_from_labels(problem: Problem, labels: Array) -> State:
+def start_from_labels(problem: RdpProblem, labels: Array) -> RdpState:
     """The state in which every row has the given label (clusters renumbered without gaps)."""
     _, labels = np.unique(labels, return_inverse=True)
     labels = labels.astype(np.int64).ravel()
@@ -56,15 +56,14 @@ def start_from_labels(problem: Problem, labels: Array) -> State:
     labels[problem.core.rows] = problem.core.expand(labels[problem.first_row])
     _, labels = np.unique(labels, return_inverse=True)
     k = int(labels.max()) + 1
-    sums, counts = np.zeros((k, problem.rows.d)), np.zeros(k)
-    problem.add_rows(np.arange(problem.n), labels.astype(np.int64), sums, counts)
-    everywhere = np.repeat(problem.center_of(np.arange(problem.n)), k, axis=0)
-    return State(labels.astype(np.int64), problem.centers(sums, counts, everywhere))
+    everywhere = np.repeat(problem.mean(), k, axis=0)
+    centers = problem.centers(problem.sum_all(labels, k), everywhere)
+    return RdpState(labels.astype(np.int64), centers)
 
 
 def solve(
-    problem: Problem,
-    state: State,
+    problem: RdpProblem,
+    state: RdpState,
     lambda_: float,
     schedule: Schedule,
     rng: np.random.Generator | None,

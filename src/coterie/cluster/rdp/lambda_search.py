@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.rdp.problem import Problem
+from coterie.cluster.labelling import own_distances
+from coterie.cluster.rdp.problem import RdpProblem
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_count, check_real
 
@@ -17,7 +18,7 @@ RULES = ("farthest_first", "paper")
 _ELBOW = 20  # farthest-first steps looked at where no number of clusters is expected
 
 
-def choose_lambda(problem: Problem, rule: Any, hint: Any) -> float:
+def choose_lambda(problem: RdpProblem, rule: Any, hint: Any) -> float:
     """Lambda by name, with `hint` clusters expected (None: as many as the data suggest), or given.
 
     Raises
@@ -32,7 +33,7 @@ def choose_lambda(problem: Problem, rule: Any, hint: Any) -> float:
         raise InvalidParameter(
             f"n_samples={problem.n} should be >= n_clusters_hint={hint}: lower the hint."
         )
-    to_mean = _to_center(problem, _mean(problem))
+    to_mean = _to_center(problem, problem.mean())
     k = _elbow(problem, to_mean) if hint is None else hint
     if rule == "paper":
         found = float(np.partition(to_mean, -k)[-k])
@@ -41,33 +42,23 @@ def choose_lambda(problem: Problem, rule: Any, hint: Any) -> float:
     return max(found, _least(problem))
 
 
-def _counting(problem: Problem) -> NDArray[np.bool_] | None:
+def _counting(problem: RdpProblem) -> NDArray[np.bool_] | None:
     return problem.weights > 0 if problem.weights.size else None
 
 
-def _mean(problem: Problem) -> NDArray[Any]:
-    return problem.center_of(np.arange(problem.n))
-
-
-def _to_center(problem: Problem, center: NDArray[Any]) -> NDArray[np.float64]:
+def _to_center(problem: RdpProblem, center: NDArray[Any]) -> NDArray[np.float64]:
     """D of every row to one centre (1, d), (n,); -1 for rows of weight 0, which do not count."""
-    terms = problem.terms(center)
-    values = np.empty(problem.n)
-
-    def work(start: int, stop: int) -> None:
-        for lo, hi, chunk in problem.rows.chunks(start, stop):
-            values[lo:hi] = problem.cross(chunk, lo, hi, terms)[:, 0]
-
-    problem.rows.for_each(work)
-    values += problem.row_term
-    np.maximum(values, 0.0, out=values)
+    nearest = np.zeros(problem.n, dtype=np.int32)
+    values = own_distances(problem.rows, nearest, center, problem.distortion, problem.A)
     if problem.root:
         np.sqrt(values, out=values)
     counting = _counting(problem)
     return values if counting is None else np.where(counting, values, -1.0)
 
 
-def _farthest_first(problem: Problem, to_mean: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _farthest_first(
+    problem: RdpProblem, to_mean: NDArray[np.float64], k: int
+) -> NDArray[np.float64]:
     """Distances (k,) at which the first k rows join T = {mean}, each the farthest from T."""
     nearest = to_mean.copy()
     joined = np.empty(k)
@@ -80,7 +71,7 @@ def _farthest_first(problem: Problem, to_mean: NDArray[np.float64], k: int) -> N
     return joined
 
 
-def _elbow(problem: Problem, to_mean: NDArray[np.float64]) -> int:
+def _elbow(problem: RdpProblem, to_mean: NDArray[np.float64]) -> int:
     """The number of clusters after which the farthest-first distance falls most, as a ratio."""
     steps = _farthest_first(problem, to_mean, min(_ELBOW, problem.n))
     if len(steps) < 3 or steps[1] <= 0:
@@ -90,9 +81,9 @@ def _elbow(problem: Problem, to_mean: NDArray[np.float64]) -> int:
     return 2 + int(np.argmax(ratio))
 
 
-def _least(problem: Problem) -> float:
+def _least(problem: RdpProblem) -> float:
     """The smallest price that rounding errors between equal rows cannot reach."""
-    scale = np.abs(problem.row_term).max()
+    scale = np.abs(problem.row_terms.term).max()
     least = 64 * float(np.finfo(problem.rows.dtype).eps) * float(scale)
     if problem.root:
         least = np.sqrt(least)

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cluster.labelling import BEYOND, Labelled
 from coterie.cluster.rdp import _kernels as kernels
-from coterie.cluster.rdp.problem import Problem, Xi
-from coterie.data._kernels import BEYOND
+from coterie.cluster.rdp.problem import RdpProblem, Xi
+from coterie.cluster.statistics import Statistics, add
 
-__all__ = ["State", "run_round"]
+__all__ = ["RdpState", "run_round"]
 
 Array = NDArray[Any]
 _TABLE = 1 << 22  # entries in the table of costs to freshly opened centres
@@ -27,106 +28,59 @@ _RUN = 64
 _OPENED_AT_ONCE = 64  # the table is laid out anew after so many openings
 
 
-class State(NamedTuple):
+class RdpState(NamedTuple):
     """Labels (n,) of the rows and centres (K, d) of the clusters, all of them with rows."""
 
     labels: Array
     centers: Array
 
 
-class _Near(NamedTuple):
-    """Every row with its nearest centre: sums and counts of the clusters, cost of the rows.
-
-    Free rows beyond lambda are in none of them.
-    """
-
-    sums: Array
-    counts: Array
-    cost: float
-
-    def __add__(self, other: Any) -> _Near:
-        self.sums.__iadd__(other.sums)
-        self.counts.__iadd__(other.counts)
-        return _Near(self.sums, self.counts, self.cost + other.cost)
-
-
-class _CoreCosts(NamedTuple):
-    """Costs of the core's rows: `unary` (r, K), and the lead (r,) of the nearest centre."""
-
-    unary: Array
-    lead: Array
-
-
 def run_round(
-    problem: Problem, state: State, xi: Xi, lambda_: float, rng: np.random.Generator | None
-) -> tuple[State, float]:
+    problem: RdpProblem, state: RdpState, xi: Xi, lambda_: float, rng: np.random.Generator | None
+) -> tuple[RdpState, float]:
     """One round from `state`; the rows are visited in natural order where `rng` is None.
 
     Returns the new state and J of the new labels under the centres before they moved.
     """
     core, old = problem.core.rows, len(state.centers)
-    labels = np.empty(problem.n, dtype=np.int32)
-    costs = _CoreCosts(problem.core_buffer(old), np.empty(core.size))
-    near = _label_rows(problem, state.centers, lambda_, labels, costs)
-    beyond = np.flatnonzero(labels == BEYOND)
-    first = labels[core].astype(np.int64)
-    free_cost = near.cost - float(np.take_along_axis(costs.unary, first[:, None], axis=1).sum())
-    walk = _Walk(problem, state, costs, first, beyond, xi, lambda_)
+    found = problem.label_rows(state.centers, lambda_)
+    beyond = np.flatnonzero(found.labels == BEYOND)
+    first = found.labels[core].astype(np.int64)
+    free_cost = found.cost - float(np.take_along_axis(found.unary, first[:, None], axis=1).sum())
+    walk = _Walk(problem, state, found, first, beyond, xi, lambda_)
     cost = free_cost + walk.run(rng)
 
-    n_all = old + len(walk.opened)
-    sums, counts = np.zeros((n_all, problem.rows.d)), np.zeros(n_all)
-    sums[:old], counts[:old] = near.sums, near.counts
     final = problem.core.expand(walk.node_labels)
-    moved = np.flatnonzero(final != first)
-    problem.add_rows(core[moved], first[moved], sums, counts, sign=-1.0)
-    problem.add_rows(core[moved], final[moved], sums, counts)
-    problem.add_rows(beyond, walk.beyond_labels, sums, counts)
+    labels = found.labels.copy()
     labels[core], labels[beyond] = final, walk.beyond_labels
+    n_all = old + len(walk.opened)
+    statistics = _room_for(found.statistics, n_all)
+    moved = np.flatnonzero(final != first)
+    for change in (
+        problem.sum_listed(core[moved], first[moved], n_all, sign=-1.0),
+        problem.sum_listed(core[moved], final[moved], n_all),
+        problem.sum_listed(beyond, walk.beyond_labels, n_all),
+    ):
+        statistics = add(statistics, change)
 
     # Empty clusters go only now; without weights the counts are those of the rows.
+    counts = statistics.counts
     rows = np.bincount(labels, minlength=n_all) if problem.weights.size else counts
     kept = rows > 0
-    centers = problem.centers(sums[kept], counts[kept], walk.centers()[kept])
+    left = Statistics(counts[kept], statistics.sums[kept])
+    centers = problem.centers(left, walk.centers()[kept])
     if not kept.all():
         labels = (np.cumsum(kept) - 1).astype(np.int32)[labels]
     objective = cost + problem.pair_energy(labels, xi) + lambda_ * len(centers)
-    return State(labels, centers), objective
+    return RdpState(labels, centers), objective
 
 
-def _label_rows(
-    problem: Problem, centers: Array, lambda_: float, labels: Array, costs: _CoreCosts
-) -> _Near:
-    """Label every row with its nearest centre and sum it up; copy the costs of the core's rows."""
-    slope, offset, _ = problem.terms(centers)
-    slope = np.asfortranarray(slope)
-    no_curve, no_squares = np.empty((0, len(centers)), slope.dtype), np.empty((0, problem.rows.d))
-
-    def work(start: int, stop: int) -> _Near:
-        sums, counts = np.zeros(centers.shape), np.zeros(len(centers))
-        block = slice(start, stop)
-        cost = problem.rows.label(
-            block,
-            slope.T,
-            no_curve,
-            offset,
-            problem.row_scale[block],
-            problem.row_term[block],
-            problem.weights[block],
-            1.0,
-            lambda_,
-            problem.root,
-            problem.slot[block],
-            False,
-            labels[block],
-            *costs,
-            sums,
-            counts,
-            no_squares,
-        )
-        return _Near(sums, counts, cost)
-
-    return problem.rows.map_reduce(work, lambda a, b: a + b)
+def _room_for(statistics: Statistics, n_clusters: int) -> Statistics:
+    """The same sums with empty clusters behind them."""
+    more = n_clusters - len(statistics.counts)
+    return Statistics(
+        np.pad(statistics.counts, (0, more)), np.pad(statistics.sums, ((0, more), (0, 0)))
+    )
 
 
 class _Walk:
@@ -134,9 +88,9 @@ class _Walk:
 
     def __init__(
         self,
-        problem: Problem,
-        state: State,
-        costs: _CoreCosts,
+        problem: RdpProblem,
+        state: RdpState,
+        found: Labelled,
         near: Array,
         beyond: Array,
         xi: Xi,
@@ -144,9 +98,9 @@ class _Walk:
     ) -> None:
         core = problem.core
         self.problem, self.old, self.beyond, self.lambda_ = problem, state.centers, beyond, lambda_
-        self.unary, self.lead, self.near = *costs, near
+        self.unary, self.lead, self.near = found.unary, found.lead, near
         if core.n_nodes < core.rows.size:
-            self.unary = core.contract(costs.unary) - problem.alone[:, None]
+            self.unary = core.contract(found.unary) - problem.alone[:, None]
             self.near, self.lead = np.empty(core.n_nodes, np.int64), np.empty(core.n_nodes)
             kernels.cheapest(self.unary, self.near, self.lead)
         self.net = problem.net(xi)
@@ -230,7 +184,7 @@ def _shuffled(count: int, rng: np.random.Generator) -> Array:
 class _Batch:
     """A stretch of the sequence with its rows and their costs to the centres opened so far."""
 
-    def __init__(self, problem: Problem, items: Array, beyond: Array, room: int) -> None:
+    def __init__(self, problem: RdpProblem, items: Array, beyond: Array, room: int) -> None:
         self.problem, self.items, self.beyond = problem, items, beyond
         self.size = len(items)
         # A stretch longer than a table is for the steady state: it ends at the first opening.

@@ -13,21 +13,30 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.cluster.rdp import _kernels as kernels
+from coterie.cluster.labelling import (
+    Labelled,
+    Price,
+    label_rows,
+    measure_rows,
+    own_distances,
+    sums_by_label,
+)
+from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
 from coterie.data import Rows
-from coterie.data.sums import add_by_label
-from coterie.distortions import Distortion, KLDivergence, SquaredEuclidean, get_distortion
-from coterie.distortions.base import CenterTerms
+from coterie.distortions import (
+    CenterTerms,
+    Distortion,
+    KLDivergence,
+    SquaredEuclidean,
+    get_distortion,
+)
 
-__all__ = ["Divergence", "Problem", "Xi", "get_divergence"]
+__all__ = ["Divergence", "RdpProblem", "Xi", "get_divergence"]
 
 Array = NDArray[Any]
-NONE = np.empty(0)
-NO_SLOT = np.empty(0, dtype=np.int64)
 _NODES_AT_ONCE = 64  # node centres are dense: few at a time, whatever the number of columns
 _ROWS_AT_ONCE = 65_536
 _LAPLACE = 0.3  # smoothing of counts, section 5.3
@@ -56,8 +65,8 @@ def get_divergence(value: Any) -> Divergence:
     return Divergence(get_distortion(value, "divergence"))
 
 
-class Problem:
-    """Rows, pairs and divergence of one fit."""
+class RdpProblem:
+    """Rows, pairs and divergence of one fit. Nothing here changes: steps return values."""
 
     def __init__(
         self, X: Any, constraints: Constraints, weights: Array | None, divergence: Divergence
@@ -67,37 +76,34 @@ class Problem:
         self.root = divergence.root
         self.A = self.distortion.initial(X.shape[1])
         self.rows = Rows.centered(X) if self.distortion.translation_invariant else Rows(X)
-        self.n = self.rows.n
+        self.n, self.d = self.rows.n, self.rows.d
         self.weights = NONE if weights is None else weights
-        self.row_term = self.rows.row_values(lambda x: self.distortion.row_term(x, self.A))
-        self.row_scale = self._row_scale()
+        self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)
         self.constraints = constraints
         self.core = constraints.core()
-        self._buffer = np.empty((0, 0))
         self._index_core()
         self.alone = self._cost_alone()
         self._index_pairs()
 
     # -- rows ------------------------------------------------------------------------------
-    def _row_scale(self) -> Array:
-        if self.distortion.row_scale(self.rows.X[:1], self.A) is None:
-            return NONE
-        return self.rows.row_values(lambda x: self.distortion.row_scale(x, self.A))
-
     def terms(self, centers: Array) -> CenterTerms:
         """What the divergence needs of the centres (K, d)."""
         return self.distortion.center_terms(centers.astype(self.rows.dtype), self.A)
 
-    def cross(self, chunk: Any, lo: int, hi: int, terms: CenterTerms) -> Array:
-        """D without the row term of rows lo..hi, (b, K)."""
-        scale = self.row_scale[lo:hi] if self.row_scale.size else None
-        return self.distortion.cross(chunk, terms, scale)
+    def label_rows(self, centers: Array, lambda_: float) -> Labelled:
+        """Every row with its nearest centre; free rows at lambda or farther are `BEYOND`."""
+        price, shape = Price(1.0, lambda_, self.root), Shape(len(centers), self.d)
+        return label_rows(
+            self.rows, self.row_terms, self.distortion, self.terms(centers), price, shape,
+            self.core.rows,
+        )  # fmt: skip
 
     def costs(self, listed: Array, terms: CenterTerms) -> Array:
         """w D of the listed rows, (r, K)."""
-        scale = self.row_scale[listed] if self.row_scale.size else None
-        values = self.distortion.cross(self.rows.take(listed), terms, scale).astype(np.float64)
-        values += self.row_term[listed, None]
+        _, term, scale = self.row_terms
+        own = scale[listed] if scale.size else None
+        values = self.distortion.cross(self.rows.take(listed), terms, own).astype(np.float64)
+        values += term[listed, None]
         np.maximum(values, 0.0, out=values)
         if self.root:
             np.sqrt(values, out=values)
@@ -105,41 +111,30 @@ class Problem:
             values *= self.weights[listed, None]
         return values
 
-    def add_rows(
-        self, listed: Array, labels: Array, sums: Array, counts: Array, sign: float = 1.0
-    ) -> None:
-        """Add w s x of the listed rows to their clusters' sums (K, d), and w to the counts (K,).
-
-        With sign -1 they are taken out again.
-        """
-        weights, scale = self.part(self.weights, listed), self.part(self.row_scale, listed)
-        if sign != 1.0:
-            weights = sign * (weights if weights.size else np.ones(len(listed)))
-        if not self.rows.is_sparse:
-            kernels.add_listed(
-                self.rows.X, self.rows.shift, listed, labels, weights, scale, sums, counts
-            )
-            return
+    def sum_listed(
+        self, listed: Array, labels: Array, n_clusters: int, sign: float = 1.0
+    ) -> Statistics:
+        """Counts and sums of the listed rows by label; with sign -1 to be taken out again."""
+        shape = Shape(n_clusters, self.d)
+        total = Statistics(np.zeros(n_clusters), np.zeros((n_clusters, self.d)))
         for at in range(0, len(listed), _ROWS_AT_ONCE):
-            cut = slice(at, at + _ROWS_AT_ONCE)
-            rows = self.rows.take(listed[cut])
-            add_by_label(rows, labels[cut], weights[cut], scale[cut], sums, counts)
+            rows = listed[at : at + _ROWS_AT_ONCE]
+            weights, scale = part(self.weights, rows), part(self.row_terms.scale, rows)
+            if sign != 1.0:
+                weights = sign * (weights if weights.size else np.ones(rows.size))
+            pieces = [(0, rows.size, self.rows.take(rows))]
+            own = labels[at : at + _ROWS_AT_ONCE].astype(np.int32)
+            total = add(total, sum_rows(pieces, own, weights, scale, self.distortion, shape))
+        return total
 
-    def core_buffer(self, n_clusters: int) -> Array:
-        """Memory (r, K) for the costs of the core's rows, the same as long as K stays the same:
-        fresh memory for every round would cost a tenth of it.
-        """
-        if self._buffer.shape[1] != n_clusters:
-            self._buffer = np.empty((self.core.rows.size, n_clusters))
-        return self._buffer
+    def sum_all(self, labels: Array, n_clusters: int) -> Statistics:
+        """Counts and sums of all rows by label (n,)."""
+        shape = Shape(n_clusters, self.d)
+        return sums_by_label(self.rows, labels, self.row_terms, self.distortion, shape)
 
-    @staticmethod
-    def part(values: Array, rows: Any) -> Array:
-        """values[rows], or (0,) where `values` is (0,), which stands for ones."""
-        return values[rows] if values.size else NONE
-
-    def centers(self, sums: Array, counts: Array, kept: Array) -> Array:
+    def centers(self, statistics: Statistics, kept: Array) -> Array:
         """Centres (K, d) of the clusters; `kept` (K, d) stands where no row has any weight."""
+        counts, sums, _ = statistics
         some = counts > 0
         if some.all():
             return self.distortion.centroid(sums, counts, self.A)
@@ -147,19 +142,20 @@ class Problem:
         centers[some] = self.distortion.centroid(sums[some], counts[some], self.A)
         return centers
 
+    def mean(self) -> Array:
+        """The centre (1, d) of one cluster of all rows."""
+        counts, sums, _ = self.sum_all(np.zeros(self.n, dtype=np.int32), 1)
+        return self.distortion.centroid(sums, counts, self.A)
+
     # -- nodes -----------------------------------------------------------------------------
     def _index_core(self) -> None:
-        """Members of each node as ranges of `members`, and each row's place in the core."""
+        """Members of each node as ranges of `members`."""
         core = self.core
         order = np.argsort(core.node, kind="stable")
         self.members = core.rows[order]
         self.member_ptr = np.zeros(core.n_nodes + 1, dtype=np.int64)
         np.cumsum(np.bincount(core.node, minlength=core.n_nodes), out=self.member_ptr[1:])
         self.first_row = self.members[self.member_ptr[:-1]] if core.n_nodes else self.members
-        self.slot = NO_SLOT
-        if core.rows.size:
-            self.slot = np.full(self.n, -1, dtype=np.int64)
-            self.slot[core.rows] = np.arange(core.rows.size)
 
     def members_of(self, nodes: Array) -> tuple[Array, Array]:
         """Rows of the listed nodes, and for each row the position of its node in the list."""
@@ -170,15 +166,16 @@ class Problem:
 
     def center_of(self, listed: Array) -> Array:
         """The centre (1, d) of a cluster that holds only the listed rows."""
-        sums, counts = np.zeros((1, self.rows.d)), np.zeros(1)
-        self.add_rows(listed, np.zeros(len(listed), dtype=np.int64), sums, counts)
+        together = np.zeros(len(listed), dtype=np.int32)
+        counts, sums, _ = self.sum_listed(listed, together, 1)
         if counts[0] > 0:
             return self.distortion.centroid(sums, counts, self.A)
         # Rows without weight open a cluster only where a hard cannot-link leaves them no other.
-        scale = self.row_scale[listed] if self.row_scale.size else np.ones(len(listed))
-        total: Any = sp.csr_array(scale[None]) @ self.rows.take(listed).astype(np.float64)
-        sums = total.toarray() if sp.issparse(total) else total
-        return self.distortion.centroid(sums, np.array([float(len(listed))]), self.A)
+        scale = part(self.row_terms.scale, listed)
+        pieces = [(0, len(listed), self.rows.take(listed))]
+        shape = Shape(1, self.d)
+        counts, sums, _ = sum_rows(pieces, together, NONE, scale, self.distortion, shape)
+        return self.distortion.centroid(sums, counts, self.A)
 
     def _cost_alone(self) -> Array:
         """sum_i w_i D(x_i, centre of the node) of each node, (s,); 0 for a single row."""
@@ -187,15 +184,14 @@ class Problem:
         for lo in range(0, len(many), _NODES_AT_ONCE):
             nodes = many[lo : lo + _NODES_AT_ONCE]
             listed, owner = self.members_of(nodes)
-            sums, counts = np.zeros((len(nodes), self.rows.d)), np.zeros(len(nodes))
-            self.add_rows(listed, owner, sums, counts)
+            counts, sums, _ = self.sum_listed(listed, owner, len(nodes))
             centers = self.distortion.centroid(sums, np.where(counts > 0, counts, 1.0), self.A)
             terms = self.terms(centers)
             costs = np.empty(listed.size)
             for at in range(0, listed.size, _ROWS_AT_ONCE):
-                part = slice(at, at + _ROWS_AT_ONCE)
-                own = self.costs(listed[part], terms)
-                costs[part] = own[np.arange(len(own)), owner[part]]
+                cut = slice(at, at + _ROWS_AT_ONCE)
+                own = self.costs(listed[cut], terms)
+                costs[cut] = own[np.arange(len(own)), owner[cut]]
             alone[nodes] = np.bincount(owner, costs, minlength=len(nodes))
         return alone
 
@@ -220,23 +216,14 @@ class Problem:
         cost = self.soft_cost[together]
         return float(-xi.must * cost[cost > 0].sum() - xi.cannot * cost[cost < 0].sum())
 
-    def distortion_of(self, labels: Array, centers: Array) -> float:
-        """sum_i w_i D(x_i, mu_{z_i}) for given labels (n,) and centres (K, d)."""
-        terms = self.terms(centers)
-
-        def work(start: int, stop: int) -> float:
-            total = 0.0
-            for lo, hi, chunk in self.rows.chunks(start, stop):
-                cross = self.cross(chunk, lo, hi, terms)
-                value = cross[np.arange(hi - lo), labels[lo:hi]].astype(np.float64)
-                value = np.maximum(value + self.row_term[lo:hi], 0.0)
-                value = np.sqrt(value) if self.root else value
-                total += float(value @ self.weights[lo:hi] if self.weights.size else value.sum())
-            return total
-
-        return self.rows.map_reduce(work, lambda a, b: a + b)
-
     def objective(self, labels: Array, centers: Array, xi: Xi, lambda_: float) -> float:
         """J of (20) for given labels (n,) and centres (K, d)."""
-        distortion = self.distortion_of(labels, centers)
+        gaps = own_distances(self.rows, labels, centers, self.distortion, self.A)
+        gaps = np.sqrt(gaps) if self.root else gaps
+        distortion = float(gaps @ self.weights if self.weights.size else gaps.sum())
         return distortion + self.pair_energy(labels, xi) + lambda_ * len(centers)
+
+
+def part(values: Array, rows: Array) -> Array:
+    """values[rows], or (0,) where `values` is (0,), which stands for ones."""
+    return values[rows] if values.size else NONE

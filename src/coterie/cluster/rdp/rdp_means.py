@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from coterie.cluster.rdp.base import PricedMeans, Settings
+from coterie.cluster.rdp.base import PricedMeans, RdpSettings
 from coterie.cluster.rdp.fit import Schedule
 from coterie.validation import check_choice, check_count, check_real
 
@@ -119,7 +119,7 @@ class RDPMeans(PricedMeans):
         self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
     ) -> Self:
         """Cluster the rows of `X` (n, d), dense or CSR, with the pairs known; `y` is ignored."""
-        settings = Settings(
+        settings = RdpSettings(
             self.lambda_,
             self.n_clusters_hint,
             self.init,

@@ -9,7 +9,7 @@ the eigenvectors whose eigenvalue is above 0 here, that is, above lambda for K +
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
-from coterie.cluster.rdp.problem import Problem
-from coterie.distortions import SquaredEuclidean
+from coterie.cluster.rdp.problem import RdpProblem
+from coterie.data import Block, fold, map_blocks
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["pair_matrix", "spectral_labels", "spectral_operator"]
@@ -26,7 +26,7 @@ __all__ = ["pair_matrix", "spectral_labels", "spectral_operator"]
 _MOST_VECTORS = 30
 
 
-def pair_matrix(problem: Problem, xi: float) -> csr_array:
+def pair_matrix(problem: RdpProblem, xi: float) -> csr_array:
     """xi (E+ - E-) over the user's pairs, (n, n) sparse; a hard pair counts as ten plain ones."""
     c = problem.constraints
     value = xi * np.minimum(problem.pair_cost, 10.0) * c.kind
@@ -35,26 +35,42 @@ def pair_matrix(problem: Problem, xi: float) -> csr_array:
     return csr_array(half + half.T)
 
 
-def spectral_operator(problem: Problem, xi: float, lambda_: float) -> LinearOperator:
+def spectral_operator(problem: RdpProblem, xi: float, lambda_: float) -> LinearOperator:
     """v -> (K - lambda I + xi1 E+ - xi2 E-) v in O(nd + m)."""
-    X = problem.rows.X
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    rows = problem.rows
+    ones = _Vectors(np.ones((problem.n, 1)))
+    mean = fold(map_blocks(rows, _inner_block, None, state=ones)) / problem.n  # (d, 1)
     pairs = pair_matrix(problem, xi)
 
     def apply(v: NDArray[Any]) -> NDArray[Any]:
         v = v.reshape(problem.n, -1)
-        inner = X.T @ v - mean[:, None] * v.sum(axis=0)  # (X - 1 mean')' v
-        outer = X @ inner - mean @ inner
-        return outer - lambda_ * v + pairs @ v
+        inner = fold(map_blocks(rows, _inner_block, None, state=_Vectors(v)))
+        inner = inner - mean * v.sum(axis=0)  # (X - 1 mean')' v
+        outer = np.concatenate(list(map_blocks(rows, _outer_block, inner)))
+        return outer - mean.T @ inner - lambda_ * v + pairs @ v
 
     return LinearOperator((problem.n, problem.n), matvec=apply, matmat=apply, dtype=np.float64)
 
 
+class _Vectors(NamedTuple):
+    v: NDArray[Any]
+
+
+def _inner_block(block: Block, _: None) -> NDArray[Any]:
+    """The block's part of X' v, (d, p)."""
+    return np.asarray(block.rows.T @ block.state.v, dtype=np.float64)
+
+
+def _outer_block(block: Block, inner: NDArray[Any]) -> NDArray[Any]:
+    """X inner of the block's rows, (b, p)."""
+    return np.asarray(block.rows @ inner)
+
+
 def spectral_labels(
-    problem: Problem, xi: float, lambda_: float, hint: int | None, rng: np.random.Generator
+    problem: RdpProblem, xi: float, lambda_: float, hint: int | None, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Labels (n,): K-Means on the rows of the kept eigenvectors, one cluster more than vectors."""
-    if not isinstance(problem.distortion, SquaredEuclidean):
+    if not problem.distortion.euclidean:
         raise InvalidParameter(
             f"init='spectral' relaxes squared Euclidean distances and says nothing of "
             f"{problem.distortion.name!r}; use init='single'."
