@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from coterie.inference._kernels import next_uniform
-
 _FIRST_SLOTS = 32
 
 
@@ -22,6 +20,7 @@ class Seating(NamedTuple):
     """What a sweep needs of the partition's prior and of the answers."""
 
     order: Any  # (nodes,) int64
+    chance: Any  # (nodes,) float64, a uniform number for each draw, in this order
     indptr: Any  # (nodes + 1,) int64, graph over the nodes
     indices: Any  # (2E,) int64
     odds: Any  # (2E,) float64, log-odds of being together
@@ -104,15 +103,15 @@ def seating_weights(node, mass, labels, counts, seating, log_weights):
 
 
 @njit(cache=True, nogil=True)
-def draw(log_weights, state):  # IN log_weights (C,); IN OUT state (1,) uint64
-    """A slot with probability proportional to exp(log_weights)."""
+def draw(log_weights, chance):  # IN log_weights (C,); chance in [0, 1)
+    """The slot that `chance` falls on where each has a share proportional to exp(log_weights)."""
     high = -np.inf
     for k in range(log_weights.shape[0]):
         high = max(high, log_weights[k])
     total = 0.0
     for k in range(log_weights.shape[0]):
         total += math.exp(log_weights[k] - high)
-    left = next_uniform(state) * total
+    left = chance * total
     last = 0
     for k in range(log_weights.shape[0]):
         share = math.exp(log_weights[k] - high)
@@ -255,10 +254,10 @@ def more_slots(slots, prior):
 
 
 @njit(cache=True, nogil=True)
-def sweep_gaussian(nodes, prior, seating, state, labels):
+def sweep_gaussian(nodes, prior, seating, labels):
     """One sweep over all nodes in the given order."""
     # IN: GaussianNodes, GaussianPrior, Seating
-    # IN OUT: state (1,) uint64; labels (nodes,) slots
+    # IN OUT: labels (nodes,) slots
     slots = empty_slots(first_slots(labels), prior)
     nothing = empty_slots(1, prior)
     spare = empty_slots(1, prior)
@@ -283,7 +282,7 @@ def sweep_gaussian(nodes, prior, seating, state, labels):
         for k in range(log_weights.shape[0]):
             if log_weights[k] != -np.inf:
                 log_weights[k] += log_predictive_of_node(node, nodes, prior, slots, k, spare)
-        chosen = draw(log_weights, state)
+        chosen = draw(log_weights, seating.chance[position])
         labels[node] = chosen
         if chosen == fresh:
             used += 1
@@ -323,10 +322,10 @@ def log_gain(node, nodes, slots, slot):
 
 
 @njit(cache=True, nogil=True)
-def sweep_counts(nodes, concentration, n_columns, seating, state, labels):
+def sweep_counts(nodes, concentration, n_columns, seating, labels):
     """One sweep over all nodes for counts."""
     # IN: CountNodes; the prior's count per column; Seating
-    # IN OUT: state (1,) uint64; labels (nodes,) slots
+    # IN OUT: labels (nodes,) slots
     n_slots = first_slots(labels)
     slots = CountSlots(
         np.zeros(n_slots, dtype=np.int64),
@@ -353,7 +352,7 @@ def sweep_counts(nodes, concentration, n_columns, seating, state, labels):
         for k in range(n_slots):
             if log_weights[k] != -np.inf:
                 log_weights[k] += log_gain(node, nodes, slots, k)
-        chosen = draw(log_weights, state)
+        chosen = draw(log_weights, seating.chance[position])
         labels[node] = chosen
         if chosen == fresh:
             used += 1

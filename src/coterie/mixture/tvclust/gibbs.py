@@ -72,9 +72,10 @@ class Sampler:
 
     def sweep(self, labels: Ints, logs: AnswerLogs, alpha: float, rng: np.random.Generator) -> Ints:
         """New labels (nodes,): every node's drawn given all others, in a random order."""
-        state = rng.integers(2**63, size=1, dtype=np.uint64)
+        seed = rng.integers(2**63, dtype=np.uint64)
         seating = kernels.Seating(
             rng.permutation(len(labels)),
+            split_mix(seed, len(labels)),
             self.nodes.indptr,
             self.nodes.indices,
             self.data.evidence.odds(logs),
@@ -82,17 +83,25 @@ class Sampler:
             float(np.log(alpha)),
         )
         drawn = labels.copy()
-        self._rows.sweep(seating, state, drawn)
+        self._rows.sweep(seating, drawn)
         return drawn
+
+
+def split_mix(seed: np.uint64, count: int) -> Floats:
+    """Uniform numbers in [0, 1), (count,): SplitMix64, which is the same on every machine."""
+    z = seed + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * np.float64(2.0**-53)
 
 
 class _GaussianRows(NamedTuple):
     nodes: kernels.GaussianNodes
     prior: kernels.GaussianPrior
 
-    def sweep(self, seating: kernels.Seating, state: NDArray[np.uint64], labels: Ints) -> None:
+    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
         """Draw the label of every node, in place."""
-        kernels.sweep_gaussian(self.nodes, self.prior, seating, state, labels)
+        kernels.sweep_gaussian(self.nodes, self.prior, seating, labels)
 
 
 def _gaussian_rows(data: TwoViews, nodes: Nodes, family: Gaussian) -> _GaussianRows:
@@ -119,9 +128,9 @@ class _CountRows(NamedTuple):
     concentration: float
     n_columns: int
 
-    def sweep(self, seating: kernels.Seating, state: NDArray[np.uint64], labels: Ints) -> None:
+    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
         """Draw the label of every node, in place."""
-        kernels.sweep_counts(self.nodes, self.concentration, self.n_columns, seating, state, labels)
+        kernels.sweep_counts(self.nodes, self.concentration, self.n_columns, seating, labels)
 
 
 def _count_rows(data: TwoViews, nodes: Nodes, family: Multinomial) -> _CountRows:
