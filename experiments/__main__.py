@@ -1,4 +1,4 @@
-"""`python experiments run 000_hmrf --profile quick`: see README.md in this folder."""
+"""`python experiments run hmrf_kmeans --profile quick`: see README.md in this folder."""
 
 import os
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
-from coterie import persistence
+from coterie import GPKMeans, persistence
 from coterie.constraints import Constraints, PairTable
 from coterie.distortions import Bregman, KLDivergence, Mahalanobis
 from coterie.exceptions import InvalidModel
@@ -22,6 +23,16 @@ from coterie.testing._check import equal, public_state
 class Note(NamedTuple):
     word: str
     number: float
+
+
+class Angle:
+    """A class that answers for itself: what it is made from is not what it keeps."""
+
+    def __init__(self, degrees):
+        self._radians = np.deg2rad(degrees)
+
+    def __coterie_state__(self):
+        return {"degrees": float(np.rad2deg(self._radians))}
 
 
 class Holder(BaseEstimator):
@@ -37,7 +48,8 @@ class Holder(BaseEstimator):
         return self
 
 
-TRUSTED = [Holder, Note]
+TRUSTED = [Holder, Note, Angle]
+FIRST = Path(__file__).parent / "saved_models" / "version_1"  # written by the first tree that saved
 
 
 def round_trip(model, tmp_path):
@@ -116,6 +128,47 @@ def test_fitted_generators_and_private_attributes_are_left_out(tmp_path):
         random_state_=np.random.default_rng(0), _hidden_=1, n_=2, __dunder__=3
     )
     assert public_state(round_trip(model, tmp_path)) == {"n_": 2}
+
+
+def test_a_class_is_saved_as_it_says_itself_and_loads_only_if_trusted(tmp_path):
+    path = persistence.save(Holder(a=Angle(90.0)), tmp_path / "model")
+    again = persistence.load(path, trusted=TRUSTED).a
+    assert type(again) is Angle
+    assert again._radians == Angle(90.0)._radians
+    with pytest.raises(InvalidModel, match=r"Angle.*trusted"):
+        persistence.load(path, trusted=[Holder])
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, (1, 2)], ids=["dict", "tuple"])
+def test_a_subclass_that_may_hold_more_than_its_items_is_refused(value, tmp_path):
+    kind = type("Sub", (type(value),), {})
+    with pytest.raises(InvalidModel, match="Sub, which cannot be saved"):
+        persistence.save(Holder(a=kind(value)), tmp_path / "model")
+
+
+def test_a_model_of_the_first_format_loads_and_would_be_written_the_same_today(tmp_path):
+    """GPKMeans around RDPMeans: nested, with a distortion, constraints, pair tables and a state."""
+    model = persistence.load(FIRST)
+    assert type(model) is GPKMeans
+    assert model.estimator.divergence == KLDivergence(smoothing=0.25)
+    assert isinstance(model.random_state, np.random.RandomState)
+    assert model.constraints_ == Constraints(
+        12,
+        must_link=[(0, 1), (2, 3), (0, 7)],
+        cannot_link=[(0, 6), (1, 2)],
+        must_weight=[1.5, np.inf, 1.0],
+        cannot_certainty=[0.8, 0.9],
+    )
+    assert model.labels_.tolist() == [0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert model.predict([[4.0, 4.0, 4.0], [9.0, 1.0, 4.0]]).tolist() == [0, 1]
+    assert [(pair.i, pair.j) for pair in model.violations_] == [(0, 6)]
+    again = persistence.save(model, tmp_path / "model")
+    assert sorted(path.name for path in again.iterdir()) == sorted(p.name for p in FIRST.iterdir())
+    for path in FIRST.glob("*.npy"):
+        assert (again / path.name).read_bytes() == path.read_bytes()
+    before, after = (json.loads((folder / "model.json").read_text()) for folder in (FIRST, again))
+    assert after["model"] == before["model"]
+    assert after["format_version"] == before["format_version"] == 1
 
 
 def test_other_peoples_estimators_load_only_if_trusted(tmp_path):

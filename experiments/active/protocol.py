@@ -1,4 +1,4 @@
-"""Data and budgets of the experiments: our own bars, and BENCHMARKS.md §4."""
+"""Data and budgets of the experiments: our own bars, and those of COBRAS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COBRAS_SETS = (
     "ecoli",
     "mnist_2000",
 )
-#: Measured with the package cobras-ts on a machine like ours (BENCHMARKS.md §4).
+#: Measured with the package cobras-ts on a machine like ours.
 COBRAS = {
     "iris": (0.625, 0.772, 0.857, 0.929),
     "wine": (0.920, 0.932, 0.943, 0.948),

@@ -95,7 +95,7 @@ def main() -> None:
         "",
         *compare("noise", "ari", "InformationGain", "ExploreConsolidate"),
         "",
-        "## InformationGain against COBRAS (BENCHMARKS.md §4)",
+        "## InformationGain against COBRAS",
         "",
         "As it is by default (the error rate is estimated):",
         "",

@@ -1,8 +1,8 @@
 """Run the experiments and write their tables: `python experiments/active/run.py [part ...]`.
 
 Parts: own (InformationGain against ExploreConsolidate), noise (the same with 10 % wrong answers),
-cobras (BENCHMARKS.md §4). Each writes `results_<part>.csv`. Seed 003's claims about
-ExploreConsolidate are in `experiments/003_pckmeans`.
+cobras (against the package cobras-ts). Each writes `results_<part>.csv`. The claims of Basu
+et al. (2004) about ExploreConsolidate are in `experiments/pckmeans`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 what the paper says, `figures` and `page` show it. See experiments/README.md.
 """
 
-from lab.study import Cell, Row, Study, find_studies, load_study
+from lab.study import Cell, Study, find_studies, load_study
+from lab.tables import Row
 
 __all__ = ["Cell", "Row", "Study", "find_studies", "load_study"]

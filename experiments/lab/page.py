@@ -75,20 +75,21 @@ def _head(found: list[Results]) -> Iterator[str]:
     for results in found:
         counts = Counter(verdict.word for verdict in results.verdicts())
         cells = " | ".join(str(counts[word]) for word in WORDS)
-        link = f"[{results.study.config['title']}](#{_anchor(results)})"
+        link = f"[{results.study.config['title']}](#{anchor(results.study.config['title'])})"
         yield f"| {link} | {results.profile} | {cells} |"
     yield ""
 
 
-def _anchor(results: Results) -> str:
-    title = results.study.config["title"].lower()
-    return "".join(c for c in title.replace(" ", "-") if c.isalnum() or c == "-")
+def anchor(heading: str) -> str:
+    """What a link to a heading of a page ends in."""
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
     study = results.study
     yield f"## {study.config['title']}"
     yield ""
+    yield from _paper(study)
     yield study.config["intro"].strip()
     yield ""
     yield _origin(results)
@@ -104,6 +105,18 @@ def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
     for table in study.config.get("table", []):
         yield from _table(table, results.frame, published)
     yield from _claims(results.verdicts())
+
+
+def _paper(study: Study) -> Iterator[str]:
+    """Who wrote it, with links to the citation and to where its formulas are in the code."""
+    if "paper" not in study.config:
+        return
+    name = "{authors} {year}".format(**study.config["paper"])
+    yield (
+        f"The paper: [{name}](references.md#{anchor(name)}); its formulas in the code: "
+        f"[From the papers to the code](papers-to-code.md#{anchor(name)})."
+    )
+    yield ""
 
 
 def _origin(results: Results) -> str:

@@ -28,7 +28,7 @@ def data(name: str, **options: Any) -> Data:
 
 
 def with_entailed(constraints: Constraints) -> Constraints:
-    """The pairs and all that follow from them, written out (seeds 000 and 003 do so).
+    """The pairs and all that follow from them, written out (Basu et al. 2004 and 2006).
 
     Rows joined by must-links are linked each with each, and one cannot-link between two such
     groups separates all their rows. Up to r(r − 1)/2 pairs for r rows in pairs: for small sets.

@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie.exceptions import MissingData
 from lab.store import Store
-from lab.study import Cell, CellFunction, Row, Study, load_study
+from lab.study import Cell, CellFunction, Study, load_study
+from lab.tables import Row
 
 
 class Outcome(NamedTuple):
@@ -94,23 +95,26 @@ def run_study(
     """
     cells = study.cells(profile)
     store = Store(study, profile)
-    done = store.open(cells)
+    done = store.tidy(cells)
     todo = [cell for cell in cells if cell.key not in done and choose(cell)]
     deadline = None if minutes is None else time.monotonic() + 60 * minutes
     finished = 0
     missing: dict[str, None] = {}  # each message once, in order
     failed: list[str] = []
-    with _progress() as progress:
-        task = progress.add_task(f"{study.name} ({profile})", total=len(todo))
-        for outcome in _outcomes(study, todo, jobs, deadline):
-            if outcome.missing is not None:
-                missing[outcome.missing] = None
-            elif outcome.error is not None:
-                failed.append(outcome.error)
-            else:
-                store.add(outcome.cell, outcome.rows, outcome.seconds)
-                finished += 1
-            progress.advance(task)
+    try:
+        with _progress() as progress:
+            task = progress.add_task(f"{study.name} ({profile})", total=len(todo))
+            for outcome in _outcomes(study, todo, jobs, deadline):
+                if outcome.missing is not None:
+                    missing[outcome.missing] = None
+                elif outcome.error is not None:
+                    failed.append(outcome.error)
+                else:
+                    store.add(outcome.cell, outcome.rows, outcome.seconds)
+                    finished += 1
+                progress.advance(task)
+    finally:
+        store.tidy(cells)
     return Summary(finished, len(todo) - finished, list(missing), failed)
 
 

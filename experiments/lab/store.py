@@ -1,15 +1,13 @@
 """Finished cells on disk: the rows in one table, one line a cell in a log beside it.
 
-`results.<profile>.csv` holds what was measured, `cells.<profile>.csv` when, by which version, on
-which machine, and how long it took. A cell counts as finished once its line is in the log, which
+`results.<profile>.csv.gz` holds what was measured, `cells.<profile>.csv.gz` when, by which version,
+on which machine, and how long it took. A cell counts as finished once its line is in the log, which
 is written after its rows: an interruption leaves rows without a line or half a line, and both are
 dropped when the files are next opened.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import platform
 import subprocess
@@ -19,7 +17,9 @@ from pathlib import Path
 import pandas as pd
 
 import coterie
-from lab.study import BadStudy, Cell, Row, Study, short
+from lab import tables
+from lab.study import BadStudy, Cell, Study
+from lab.tables import Row
 
 LOG = ["cell", "digest", "seed", "rows", "seconds", "version", "commit", "date", "machine"]
 
@@ -29,27 +29,33 @@ class Store:
 
     def __init__(self, study: Study, profile: str) -> None:
         self.study = study
-        self.table = study.folder / f"results.{profile}.csv"
-        self.log = study.folder / f"cells.{profile}.csv"
+        self.table = study.folder / f"results.{profile}.csv.gz"
+        self.log = study.folder / f"cells.{profile}.csv.gz"
         self._stamp = [coterie.__version__, commit(), date.today().isoformat()]
 
-    def open(self, cells: list[Cell]) -> set[str]:
-        """Tidy the files for appending; the keys of `cells` that need not run again.
+    def tidy(self, cells: list[Cell]) -> set[str]:
+        """Make the files whole; the keys of `cells` that need not run again.
 
-        Cells that ran with other constants, or that the config no longer asks for, are dropped.
+        Called before a run adds to them, and after it: rows that were added one cell at a time
+        take less room in one piece. Cells that ran with other constants, or that the config no
+        longer asks for, are dropped.
         """
         wanted = {cell.key: cell.digest for cell in cells}
-        log = [line for line in _read(self.log, LOG) if wanted.get(line["cell"]) == line["digest"]]
+        log = [
+            line
+            for line in tables.read(self.log, LOG)
+            if wanted.get(line["cell"]) == line["digest"]
+        ]
         done = {line["cell"]: int(line["rows"]) for line in log}
         rows: dict[str, list[Row]] = {key: [] for key in done}
-        for row in _read(self.table, self.study.columns):
+        for row in tables.read(self.table, self.study.columns):
             key = self._key(row)
             if key in rows:
                 rows[key].append(row)
         complete = {key for key, count in done.items() if len(rows[key]) == count}
         kept = [row for key in done if key in complete for row in rows[key]]
-        _replace(self.table, self.study.columns, kept)
-        _replace(self.log, LOG, [line for line in log if line["cell"] in complete])
+        tables.replace(self.table, self.study.columns, kept)
+        tables.replace(self.log, LOG, [line for line in log if line["cell"] in complete])
         return complete
 
     def add(self, cell: Cell, rows: list[Row], seconds: float) -> None:
@@ -63,15 +69,17 @@ class Store:
                     "config.toml names neither in keys nor in scores"
                 )
         line = [cell.key, cell.digest, cell.seed, len(rows), f"{seconds:.1f}", *self._stamp]
-        _append(self.table, self.study.columns, full)
-        _append(self.log, LOG, [dict(zip(LOG, [*line, machine()], strict=True))])
+        tables.append(self.table, self.study.columns, full)
+        tables.append(self.log, LOG, [dict(zip(LOG, [*line, machine()], strict=True))])
 
     def frame(self) -> pd.DataFrame:
         """The finished rows; empty if there are none."""
         if not self.table.exists() or not self.log.exists():
             return pd.DataFrame(columns=self.study.columns)
-        finished = {line["cell"] for line in _read(self.log, LOG)}
-        rows = [row for row in _read(self.table, self.study.columns) if self._key(row) in finished]
+        finished = {line["cell"] for line in tables.read(self.log, LOG)}
+        rows = [
+            row for row in tables.read(self.table, self.study.columns) if self._key(row) in finished
+        ]
         frame = pd.DataFrame(rows, columns=self.study.columns)
         for column in self.study.columns:
             score = column in self.study.config["scores"]
@@ -80,7 +88,7 @@ class Store:
 
     def provenance(self) -> list[Row]:
         """The log's lines."""
-        return _read(self.log, LOG)
+        return tables.read(self.log, LOG)
 
     def _key(self, row: Row) -> str:
         axes = self.study.config["parts"].get(row["part"], {}).get("axes", {})
@@ -97,41 +105,6 @@ def _numbers(column: pd.Series) -> pd.Series:
     except ValueError:
         return column
     return pd.to_numeric(column.replace("", None))
-
-
-def _read(path: Path, columns: list[str]) -> list[Row]:
-    """The complete lines of a table; a last line without its end was being written."""
-    if not path.exists():
-        return []
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    reader = csv.DictReader(io.StringIO(whole))
-    if reader.fieldnames is None:
-        return []
-    if list(reader.fieldnames) != columns:  # columns were added or renamed: nothing can be kept
-        return []
-    return list(reader)
-
-
-def _text(columns: list[str], rows: list[Row]) -> str:
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, restval="", lineterminator="\n")
-    writer.writerows({name: short(value) for name, value in row.items()} for row in rows)
-    return buffer.getvalue()
-
-
-def _append(path: Path, columns: list[str], rows: list[Row]) -> None:
-    with path.open("a", encoding="utf-8", newline="") as file:
-        file.write(_text(columns, rows))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _replace(path: Path, columns: list[str], rows: list[Row]) -> None:
-    """Write beside it and rename, so that an interruption leaves one or the other whole."""
-    beside = path.with_suffix(".tmp")
-    beside.write_text(",".join(columns) + "\n" + _text(columns, rows), encoding="utf-8")
-    beside.replace(path)
 
 
 def commit() -> str:

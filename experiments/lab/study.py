@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import math
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -13,14 +14,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-Row = dict[str, Any]
+from lab.tables import Row, short
+
 CellFunction = Callable[..., Iterable[Row]]
 PROFILES = ("quick", "full")
-
-
-def short(value: Any) -> str:
-    """As it stands in the files. Five digits: no standard error here is finer."""
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 class BadStudy(ValueError):
@@ -64,7 +61,8 @@ class Study:
     ----------
     folder : Path
     config : dict
-        `config.toml` as it is: title, intro, keys, scores, seed, parts, profiles, figures, tables.
+        `config.toml` as it is: title, paper (authors and year, where there is one), intro, keys,
+        scores, seed, parts, profiles, figures, tables.
     claims : list of dict
         `claims.toml`, in its order.
     """
@@ -141,5 +139,6 @@ def load_study(folder: Path) -> Study:
 
 
 def find_studies(root: Path) -> list[Study]:
-    """Every folder of `root` that has a config, by name."""
-    return [load_study(path.parent) for path in sorted(root.glob("*/config.toml"))]
+    """Every folder of `root` that has a config: papers by year, then what is no paper's by name."""
+    found = [load_study(path.parent) for path in sorted(root.glob("*/config.toml"))]
+    return sorted(found, key=lambda study: study.config.get("paper", {}).get("year", math.inf))

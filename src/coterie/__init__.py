@@ -10,12 +10,37 @@ True
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "LCVQE",
+    "PPC",
+    "RCA",
+    "ActiveSession",
+    "COPKMeans",
+    "ConstrainedCompleteLink",
+    "ConstrainedKMeans",
+    "Constraints",
+    "DPMeans",
+    "GPKMeans",
+    "GraphPropagation",
+    "HMRFKMeans",
+    "MPCKMeans",
+    "Mosaic",
+    "PCKMeans",
+    "PairTable",
+    "RDPMeans",
+    "SeededKMeans",
+    "TVClust",
+    "load",
+    "save",
+]
+
 # Public names and where they live. Loaded when first asked for, so that `import coterie` is quick
-# and nothing is compiled before it is needed.
+# and nothing is compiled before it is needed. Type checkers and editors, which run nothing, read
+# the imports below instead; tests/test_public_names.py holds the three lists together.
 _HOMES = {
     "Constraints": "coterie.constraints",
     "PairTable": "coterie.constraints",
@@ -40,15 +65,34 @@ _HOMES = {
     "save": "coterie.persistence",
 }
 
-__all__ = [*_HOMES]
+if TYPE_CHECKING:
+    from coterie.active import ActiveSession
+    from coterie.cluster import (
+        LCVQE,
+        ConstrainedCompleteLink,
+        ConstrainedKMeans,
+        COPKMeans,
+        DPMeans,
+        HMRFKMeans,
+        Mosaic,
+        MPCKMeans,
+        PCKMeans,
+        RDPMeans,
+        SeededKMeans,
+    )
+    from coterie.constraints import Constraints, PairTable
+    from coterie.mixture import PPC, TVClust
+    from coterie.persistence import load, save
+    from coterie.propagation import GPKMeans, GraphPropagation
+    from coterie.transform import RCA
+else:  # a module `__getattr__` that type checkers saw would make every misspelt name `Any`
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'coterie' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'coterie' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,25 +1,31 @@
 """Estimators and values to JSON and .npy, and back, without executing what is read.
 
-JSON values that are not plain are objects with a tag ``"$"``; `Writer` and `Reader` are each
-other's inverse. Used by `coterie.persistence` alone.
+JSON values that are not plain are objects with a tag ``"$"``. What stands behind a tag is written
+and read by one `Codec`; a new kind of value is one codec and one row of a table. Classes answer
+for themselves, in one of three ways:
+
+- ``__coterie_state__()`` gives the arguments with which the class's constructor makes an equal
+  object: `Constraints`, `PairTable` and every `Distortion` have it, and any class may.
+- Named tuples have ``_asdict()``, which is the same.
+- Estimators have ``get_params()``, and fitted attributes whose names end in one "_".
+
+Used by `coterie.persistence` alone.
 """
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from coterie._npy import load_npy
-from coterie.constraints import Constraints, PairTable
-from coterie.distortions import Distortion
 from coterie.exceptions import InvalidModel
 
 INDEX = "model.json"
@@ -31,52 +37,8 @@ _SPARSE = {
     cls.__name__: cls
     for cls in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array, sparse.csc_array)
 }
+_GENERATORS = (np.random.Generator, np.random.RandomState)
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
-
-
-def _class_name(cls: type) -> str:
-    """The public path of a class: the nearest parent package whose `__all__` names it."""
-    parts = cls.__module__.split(".")
-    for depth in range(1, len(parts) + 1) if parts[0] == "coterie" else ():
-        module = importlib.import_module(".".join(parts[:depth]))
-        if cls.__name__ in getattr(module, "__all__", ()):
-            return f"{module.__name__}:{cls.__name__}"
-    return f"{cls.__module__}:{cls.__qualname__}"
-
-
-def _is_generator(value: Any) -> bool:
-    return isinstance(value, np.random.Generator | np.random.RandomState)
-
-
-def _fitted(model: Any) -> dict[str, Any]:
-    """Fitted attributes: names that end in one "_" and do not begin with one."""
-    return {
-        name: value
-        for name, value in vars(model).items()
-        if _FITTED.fullmatch(name) and not _is_generator(value)
-    }
-
-
-def _is_value(cls: type) -> bool:
-    """Whether a class is rebuilt by its constructor from the attributes of the same names."""
-    named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
-    return issubclass(cls, Constraints | PairTable | Distortion) or named_tuple
-
-
-def _value_fields(value: Any) -> dict[str, Any]:
-    """What the constructor of a value takes."""
-    if isinstance(value, Constraints):
-        must = value.kind > 0
-        return {
-            "n_samples": value.n_samples,
-            "must_link": value.pairs[must],
-            "cannot_link": value.pairs[~must],
-            "must_weight": value.weight[must],
-            "cannot_weight": value.weight[~must],
-            "must_certainty": value.certainty[must],
-            "cannot_certainty": value.certainty[~must],
-        }
-    return {name: getattr(value, name) for name in inspect.signature(type(value)).parameters}
 
 
 class Writer:
@@ -90,45 +52,14 @@ class Writer:
         """`value` as JSON; `where` is its name, for the message if it cannot be saved."""
         if value is None or type(value) in (bool, int, str):
             return value
-        if type(value) is float:
-            return value if math.isfinite(value) else _tagged("float", value=repr(value))
-        if isinstance(value, np.generic):
-            return _tagged("scalar", array=self._array(np.asarray(value), where))
-        if isinstance(value, np.ndarray):
-            return _tagged("array", array=self._array(value, where))
-        if sparse.issparse(value):
-            return self._sparse(value, where)
-        if type(value) in (list, tuple):
-            items = [self.encode(item, f"{where}[{k}]") for k, item in enumerate(value)]
-            return _tagged(type(value).__name__, items=items)
-        if type(value) is dict:
-            items = [
-                [self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()
-            ]
-            return _tagged("dict", items=items)
-        if _is_generator(value):
-            return self._generator(value, where)
-        return self._object(value, where)
+        return _codec_for(value, where).encode(value, self, where)
 
-    def _object(self, value: Any, where: str) -> Any:
-        if _is_value(type(value)):
-            fields = _value_fields(value)
-            encoded = {name: self.encode(v, f"{where}.{name}") for name, v in fields.items()}
-            return _tagged("value", cls=_class_name(type(value)), fields=encoded)
-        if not hasattr(value, "get_params") or isinstance(value, type):
-            raise InvalidModel(
-                f"{where} is a {type(value).__name__}, which cannot be saved without pickle; use "
-                "a named option, an array or an estimator in its place."
-            )
-        params, state = value.get_params(deep=False), _fitted(value)
-        return _tagged(
-            "estimator",
-            cls=_class_name(type(value)),
-            params={name: self.encode(v, f"{where}.{name}") for name, v in params.items()},
-            fitted={name: self.encode(v, f"{where}.{name}") for name, v in state.items()},
-        )
+    def encode_all(self, values: dict[str, Any], where: str) -> dict[str, Any]:
+        """Each value as JSON, under the name it had."""
+        return {name: self.encode(value, f"{where}.{name}") for name, value in values.items()}
 
-    def _array(self, value: np.ndarray, where: str) -> Any:
+    def array(self, value: np.ndarray, where: str) -> dict[str, Any]:
+        """The array as a file, or as text where it holds names; what names it in JSON."""
         if value.dtype == object and all(isinstance(item, str) for item in value.flat):
             return _tagged("names", values=value.ravel().tolist(), shape=list(value.shape))
         if value.dtype.kind not in _ARRAY_KINDS:
@@ -140,26 +71,6 @@ class Writer:
         np.save(self.folder / name, value, allow_pickle=False)
         return _tagged("file", name=name)
 
-    def _sparse(self, value: Any, where: str) -> Any:
-        form = type(value).__name__
-        if form not in _SPARSE:
-            raise InvalidModel(
-                f"{where} is a {form}; of sparse matrices, only CSR and CSC are saved."
-            )
-        parts = {
-            part: self._array(getattr(value, part), where) for part in ("data", "indices", "indptr")
-        }
-        return _tagged("sparse", format=form, shape=list(value.shape), parts=parts)
-
-    def _generator(self, value: Any, where: str) -> Any:
-        legacy = isinstance(value, np.random.RandomState)
-        state = value.get_state(legacy=False) if legacy else value.bit_generator.state
-        return _tagged("random", legacy=legacy, state=self.encode(state, where))
-
-
-def _tagged(tag: str, **content: Any) -> dict[str, Any]:
-    return {"$": tag, **content}
-
 
 class Reader:
     """The inverse of `Writer`. Trusts nothing it reads."""
@@ -167,33 +78,43 @@ class Reader:
     def __init__(self, folder: Path, trusted: Iterable[type]) -> None:
         self.folder = folder
         self.trusted = {_class_name(cls): cls for cls in trusted}
-        self.decoders: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "float": lambda node: float(node["value"]),
-            "scalar": lambda node: self._array(node["array"])[()],
-            "array": lambda node: self._array(node["array"]),
-            "sparse": self._sparse,
-            "list": lambda node: [self.decode(item) for item in node["items"]],
-            "tuple": lambda node: tuple(self.decode(item) for item in node["items"]),
-            "dict": lambda node: {self.decode(k): self.decode(v) for k, v in node["items"]},
-            "random": self._random,
-            "value": self._value,
-            "estimator": self._estimator,
-        }
 
     def decode(self, node: Any) -> Any:
+        """What `Writer.encode` was given."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
         tag = node.get("$") if isinstance(node, dict) else None
-        if tag not in self.decoders:
+        if tag not in _BY_TAG:
             raise InvalidModel(f"{self.folder / INDEX} holds {tag!r}, which is not understood.")
         try:
-            return self.decoders[tag](node)
+            return _BY_TAG[tag].decode(node, self)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, InvalidModel):
                 raise
             raise InvalidModel(f"{self.folder / INDEX}: a damaged {tag!r}: {error}") from error
 
-    def _class(self, name: str) -> type:
+    def decode_all(self, nodes: dict[str, Any]) -> dict[str, Any]:
+        """The inverse of `Writer.encode_all`."""
+        return {name: self.decode(node) for name, node in nodes.items()}
+
+    def array(self, node: dict[str, Any]) -> np.ndarray:
+        """The inverse of `Writer.array`."""
+        if node["$"] == "names":
+            return np.asarray(node["values"], dtype=object).reshape(node["shape"])
+        name = node["name"]
+        if not _ARRAY_FILE.fullmatch(name):
+            raise InvalidModel(f"{self.folder}: {name!r} is not the name of an array file.")
+        path = self.folder / name
+        try:
+            with path.open("rb") as stream:
+                return load_npy(stream, path.stat().st_size)
+        except OSError as error:
+            raise InvalidModel(f"{path} cannot be read: {error}") from error
+        except ValueError as error:
+            raise InvalidModel(f"{path} {error}.") from error
+
+    def named_class(self, name: str) -> type:
+        """A trusted class, or a public one of Coterie; never anything else."""
         if name in self.trusted:
             return self.trusted[name]
         module_name, _, class_name = name.partition(":")
@@ -214,25 +135,142 @@ class Reader:
             "If you trust it, pass trusted=[that class]."
         )
 
-    def _estimator(self, node: dict[str, Any]) -> Any:
-        cls = self._class(node["cls"])
-        if not hasattr(cls, "get_params"):
-            raise InvalidModel(f"{node['cls']!r} is not an estimator.")
-        model = cls(**{name: self.decode(v) for name, v in node["params"].items()})
-        for name, value in node["fitted"].items():
-            if not _FITTED.fullmatch(name):
-                raise InvalidModel(f"{self.folder}: {name!r} is not a fitted attribute.")
-            setattr(model, name, self.decode(value))
-        return model
 
-    def _value(self, node: dict[str, Any]) -> Any:
-        cls = self._class(node["cls"])
-        if not _is_value(cls):
-            raise InvalidModel(f"{node['cls']!r} is not a value that can be rebuilt.")
-        return cls(**{name: self.decode(v) for name, v in node["fields"].items()})
+def _tagged(tag: str, **content: Any) -> dict[str, Any]:
+    return {"$": tag, **content}
 
-    def _random(self, node: dict[str, Any]) -> Any:
-        state = self.decode(node["state"])
+
+def _class_name(cls: type) -> str:
+    """The public path of a class: the nearest parent package whose `__all__` names it."""
+    parts = cls.__module__.split(".")
+    for depth in range(1, len(parts) + 1) if parts[0] == "coterie" else ():
+        module = importlib.import_module(".".join(parts[:depth]))
+        if cls.__name__ in getattr(module, "__all__", ()):
+            return f"{module.__name__}:{cls.__name__}"
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _state_of(cls: type) -> Callable[[Any], dict[str, Any]] | None:
+    """How an object of the class tells its constructor's arguments; None if it does not."""
+    of_named_tuple = getattr(cls, "_asdict", None) if issubclass(cls, tuple) else None
+    return getattr(cls, "__coterie_state__", of_named_tuple)
+
+
+# -- one codec a tag -----------------------------------------------------------------------------
+class Codec(ABC):
+    """How values of one kind stand in JSON; `decode` is the inverse of `encode`."""
+
+    tag: ClassVar[str]
+
+    @abstractmethod
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        """The value as JSON."""
+
+    @abstractmethod
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        """The value again; `node` may hold anything."""
+
+
+class _Float(Codec):
+    """Floats that JSON has no word for; the others are plain."""
+
+    tag = "float"
+
+    def encode(self, value: float, writer: Writer, where: str) -> Any:
+        return value if math.isfinite(value) else _tagged(self.tag, value=repr(value))
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> float:
+        return float(node["value"])
+
+
+class _Array(Codec):
+    tag = "array"
+
+    def encode(self, value: np.ndarray, writer: Writer, where: str) -> Any:
+        return _tagged(self.tag, array=writer.array(value, where))
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> np.ndarray:
+        return reader.array(node["array"])
+
+
+class _Scalar(Codec):
+    """NumPy's scalars, with their types."""
+
+    tag = "scalar"
+
+    def encode(self, value: np.generic, writer: Writer, where: str) -> Any:
+        return _tagged(self.tag, array=writer.array(np.asarray(value), where))
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        return reader.array(node["array"])[()]
+
+
+class _Sequence(Codec):
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        items = [writer.encode(item, f"{where}[{k}]") for k, item in enumerate(value)]
+        return _tagged(self.tag, items=items)
+
+
+class _List(_Sequence):
+    tag = "list"
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> list[Any]:
+        return [reader.decode(item) for item in node["items"]]
+
+
+class _Tuple(_Sequence):
+    tag = "tuple"
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> tuple[Any, ...]:
+        return tuple(reader.decode(item) for item in node["items"])
+
+
+class _Dict(Codec):
+    tag = "dict"
+
+    def encode(self, value: dict[Any, Any], writer: Writer, where: str) -> Any:
+        items = [
+            [writer.encode(key, where), writer.encode(item, f"{where}[{key!r}]")]
+            for key, item in value.items()
+        ]
+        return _tagged(self.tag, items=items)
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> dict[Any, Any]:
+        return {reader.decode(key): reader.decode(item) for key, item in node["items"]}
+
+
+class _SparseMatrix(Codec):
+    tag = "sparse"
+    parts = ("data", "indices", "indptr")
+
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        form = type(value).__name__
+        if form not in _SPARSE:
+            raise InvalidModel(
+                f"{where} is a {form}; of sparse matrices, only CSR and CSC are saved."
+            )
+        parts = {part: writer.array(getattr(value, part), where) for part in self.parts}
+        return _tagged(self.tag, format=form, shape=list(value.shape), parts=parts)
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        arrays = tuple(reader.array(node["parts"][part]) for part in self.parts)
+        matrix = _SPARSE[node["format"]](arrays, shape=tuple(node["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+
+class _Random(Codec):
+    """Random generators, which go on where they were."""
+
+    tag = "random"
+
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        legacy = isinstance(value, np.random.RandomState)
+        state = value.get_state(legacy=False) if legacy else value.bit_generator.state
+        return _tagged(self.tag, legacy=legacy, state=writer.encode(state, where))
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        state = reader.decode(node["state"])
         if state["bit_generator"] not in _BIT_GENERATORS:
             raise InvalidModel(f"{state['bit_generator']!r} is not a numpy bit generator.")
         bits = getattr(np.random, state["bit_generator"])()
@@ -243,25 +281,85 @@ class Reader:
         bits.state = state
         return np.random.Generator(bits)
 
-    def _sparse(self, node: dict[str, Any]) -> Any:
-        data, indices, indptr = (
-            self._array(node["parts"][part]) for part in ("data", "indices", "indptr")
-        )
-        matrix = _SPARSE[node["format"]]((data, indices, indptr), shape=tuple(node["shape"]))
-        matrix.check_format(full_check=True)
-        return matrix
 
-    def _array(self, node: dict[str, Any]) -> np.ndarray:
-        if node["$"] == "names":
-            return np.asarray(node["values"], dtype=object).reshape(node["shape"])
-        name = node["name"]
-        if not _ARRAY_FILE.fullmatch(name):
-            raise InvalidModel(f"{self.folder}: {name!r} is not the name of an array file.")
-        path = self.folder / name
-        try:
-            with path.open("rb") as stream:
-                return load_npy(stream, path.stat().st_size)
-        except OSError as error:
-            raise InvalidModel(f"{path} cannot be read: {error}") from error
-        except ValueError as error:
-            raise InvalidModel(f"{path} {error}.") from error
+class _Value(Codec):
+    """Objects that their constructor makes again from what they say of themselves."""
+
+    tag = "value"
+
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        state = _state_of(type(value))
+        assert state is not None
+        fields = writer.encode_all(state(value), where)
+        return _tagged(self.tag, cls=_class_name(type(value)), fields=fields)
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        cls = reader.named_class(node["cls"])
+        if _state_of(cls) is None:
+            raise InvalidModel(f"{node['cls']!r} is not a value that can be rebuilt.")
+        return cls(**reader.decode_all(node["fields"]))
+
+
+class _Estimator(Codec):
+    """Parameters and fitted attributes; fitted generators are left out."""
+
+    tag = "estimator"
+
+    def encode(self, value: Any, writer: Writer, where: str) -> Any:
+        fitted = {
+            name: found
+            for name, found in vars(value).items()
+            if _FITTED.fullmatch(name) and not isinstance(found, _GENERATORS)
+        }
+        return _tagged(
+            self.tag,
+            cls=_class_name(type(value)),
+            params=writer.encode_all(value.get_params(deep=False), where),
+            fitted=writer.encode_all(fitted, where),
+        )
+
+    def decode(self, node: dict[str, Any], reader: Reader) -> Any:
+        cls = reader.named_class(node["cls"])
+        if not hasattr(cls, "get_params"):
+            raise InvalidModel(f"{node['cls']!r} is not an estimator.")
+        model = cls(**reader.decode_all(node["params"]))
+        for name, found in node["fitted"].items():
+            if not _FITTED.fullmatch(name):
+                raise InvalidModel(f"{reader.folder}: {name!r} is not a fitted attribute.")
+            setattr(model, name, reader.decode(found))
+        return model
+
+
+# Types that cannot answer for themselves. Of Python's own only the type itself: a subclass of
+# `dict` or `tuple` may hold more than its items. Of the others subclasses too.
+_PLAIN: dict[type, Codec] = {float: _Float(), list: _List(), tuple: _Tuple(), dict: _Dict()}
+_FAMILIES: dict[type, Codec] = {
+    np.generic: _Scalar(),
+    np.ndarray: _Array(),
+    sparse.spmatrix: _SparseMatrix(),
+    sparse.sparray: _SparseMatrix(),
+    np.random.Generator: _Random(),
+    np.random.RandomState: _Random(),
+}
+_VALUE, _ESTIMATOR = _Value(), _Estimator()
+_BY_TAG = {
+    codec.tag: codec for codec in (*_PLAIN.values(), *_FAMILIES.values(), _VALUE, _ESTIMATOR)
+}
+
+
+def _codec_for(value: Any, where: str) -> Codec:
+    """By the table for types that are not ours, else by what the object's class can tell."""
+    cls = type(value)
+    if cls in _PLAIN:
+        return _PLAIN[cls]
+    for parent in cls.__mro__:
+        if parent in _FAMILIES:
+            return _FAMILIES[parent]
+    if _state_of(cls) is not None:
+        return _VALUE
+    if hasattr(cls, "get_params"):
+        return _ESTIMATOR
+    raise InvalidModel(
+        f"{where} is a {cls.__name__}, which cannot be saved without pickle; use a named option, "
+        "an array or an estimator in its place."
+    )

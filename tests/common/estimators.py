@@ -10,6 +10,7 @@ from coterie.cluster import (
     ConstrainedCompleteLink,
     ConstrainedKMeans,
     COPKMeans,
+    DPMeans,
     HMRFKMeans,
     Mosaic,
     MPCKMeans,
@@ -118,6 +119,7 @@ CASES = [
         objective="falls",
         fails=RANDOM_START,
     ),
+    case(DPMeans(), constraints=False, starts=False, objective="falls", fails=RANDOM_START),
     case(TVClust(), starts=False, fails=RANDOM_START),
     # Checked by scikit-learn as above; the sampler takes no weights.
     case(

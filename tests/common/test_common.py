@@ -6,7 +6,14 @@ import pytest
 from estimators import CASES
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import coterie
 from coterie.testing import checks_for
+
+
+def test_every_public_clusterer_is_in_the_table():
+    public = {name for name in coterie.__all__ if hasattr(getattr(coterie, name), "fit_predict")}
+    assert public == {type(case.estimator).__name__ for case in CASES}
+
 
 FAILURES = {id(case.estimator): case.expected_failures for case in CASES}
 

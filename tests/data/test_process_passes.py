@@ -79,7 +79,7 @@ def result(estimator, rows, known):
     "case", [*CASES, *MORE], ids=lambda case: getattr(case, "name", None) or repr(case)
 )
 def test_processes_give_the_bits_of_threads(case, pool, monkeypatch):
-    monkeypatch.setattr("coterie.data.blocks._BLOCK_ROWS", 40)  # so that few rows are some blocks
+    monkeypatch.setattr("coterie.data.passes._BLOCK_ROWS", 40)  # so that few rows are some blocks
     estimator, rows = prepared(case)
     hard = getattr(getattr(case, "capabilities", None), "soft", True) is False
     known = KNOWN.as_hard() if hard else KNOWN
@@ -96,7 +96,7 @@ def test_processes_give_the_bits_of_threads(case, pool, monkeypatch):
 
 
 def test_sparse_rows_too(pool, monkeypatch):
-    monkeypatch.setattr("coterie.data.blocks._BLOCK_ROWS", 40)
+    monkeypatch.setattr("coterie.data.passes._BLOCK_ROWS", 40)
     rows = sp.csr_matrix(np.abs(X))
     for estimator in (PCKMeans(3, random_state=0), HMRFKMeans(3, distortion="kl", random_state=0)):
         here = result(estimator, rows, KNOWN)

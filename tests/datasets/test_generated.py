@@ -76,7 +76,7 @@ def _one_gaussian_per_class(bunch):
         ("ppc_3", 0.56, (0.50, 0.70), (0.93, 0.99)),  # K-Means under 55 %, 95 % with many pairs
     ],
 )
-def test_ppc_sets_are_as_hard_as_seed_001_says(name, kmeans_at_most, mixture, reachable, seed):
+def test_ppc_sets_are_as_hard_as_lu_and_leen_say(name, kmeans_at_most, mixture, reachable, seed):
     bunch = load(name, random_state=seed)
     np.testing.assert_array_equal(np.bincount(bunch.target), [200, 200])
     assert _kmeans(bunch) <= kmeans_at_most
@@ -85,7 +85,7 @@ def test_ppc_sets_are_as_hard_as_seed_001_says(name, kmeans_at_most, mixture, re
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_patterns_fit_the_axes_of_seed_002_and_defeat_kmeans(name):
+def test_patterns_fit_the_axes_of_khashabi_et_al_and_defeat_kmeans(name):
     bunch = load(name)
     assert bunch.data.shape[1] == 2
     assert 12 < np.abs(bunch.data).max() < 23

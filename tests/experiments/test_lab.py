@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from itertools import combinations
 from pathlib import Path
 
@@ -14,10 +16,11 @@ from coterie import Constraints
 from lab.claims import UNTESTABLE, judge
 from lab.page import results_of, write_page
 from lab.protocol import with_entailed
-from lab.runner import run_study
+from lab.runner import run_cell, run_study
 from lab.selection import per_draw
 from lab.store import Store
-from lab.study import BadStudy, load_study
+from lab.study import BadStudy, find_studies, load_study
+from lab.tables import append, read, replace
 
 CONFIG = """
 title = "Made up"
@@ -125,7 +128,7 @@ def test_a_second_run_does_nothing_and_processes_give_what_one_gives(folder):
     alone = Store(study, "full").frame()
     assert run_study(study, "full", jobs=1).finished == 0
     assert len(calls(folder)) == 12
-    for path in folder.glob("*.full.csv"):
+    for path in folder.glob("*.full.csv.gz"):
         path.unlink()
     run_study(study, "full", jobs=2)
     order = study.columns[:-1]
@@ -135,23 +138,56 @@ def test_a_second_run_does_nothing_and_processes_give_what_one_gives(folder):
     )
 
 
+def keep_bytes(path: Path, fewer: int) -> None:
+    """As if the last `fewer` bytes had not been written."""
+    path.write_bytes(path.read_bytes()[:-fewer])
+
+
+@pytest.mark.parametrize("fewer", [12, 30, 60])  # the last 8 bytes are a checksum
 @pytest.mark.parametrize("cut", ["in the rows", "between rows and log", "in the log"])
-def test_an_interruption_costs_no_more_than_the_cell_it_fell_into(folder, cut):
+def test_an_interruption_costs_no_more_than_the_cell_it_fell_into(folder, cut, fewer):
     study = load_study(folder)
-    run_study(study, "full", jobs=1)
-    whole = Store(study, "full").frame()
-    table, log = folder / "results.full.csv", folder / "cells.full.csv"
-    lines = log.read_text().splitlines(keepends=True)
-    if cut == "in the rows":  # the last cell's rows were being written
-        table.write_text(table.read_text()[:-7])
-        log.write_text("".join(lines[:-1]))
-    elif cut == "between rows and log":
-        log.write_text("".join(lines[:-1]))
+    cells = study.cells("full")
+    run_study(study, "full", jobs=1, choose=lambda cell: cell.key != cells[-1].key)
+    store = Store(study, "full")
+    finished, log = len(store.frame()), store.log.read_bytes()
+    outcome = run_cell(study.cell_function(), cells[-1])
+    store.add(outcome.cell, outcome.rows, outcome.seconds)
+    whole = store.frame()
+    if cut == "in the log":
+        keep_bytes(store.log, fewer)
     else:
-        log.write_text("".join(lines)[:-5])
-    assert len(Store(study, "full").frame()) == len(whole) - 4  # the page sees finished cells only
+        store.log.write_bytes(log)
+        if cut == "in the rows":
+            keep_bytes(store.table, fewer)
+    assert len(store.frame()) == finished == len(whole) - 4  # the page sees finished cells only
     assert run_study(study, "full", jobs=1).finished == 1
     pd.testing.assert_frame_equal(Store(study, "full").frame(), whole)
+
+
+def test_the_same_rows_are_the_same_bytes_however_they_were_added(folder):
+    study = load_study(folder)
+    run_study(study, "full", jobs=1)
+    table, log = (folder / f"{name}.full.csv.gz" for name in ("results", "cells"))
+    before = table.read_bytes(), log.read_bytes()
+    rows = read(table, study.columns)
+    assert len(rows) == 48
+    for _ in range(2):
+        replace(table, study.columns, rows[:5])
+        append(table, study.columns, rows[5:9])
+        append(table, study.columns, rows[9:])
+        assert read(table, study.columns) == rows
+        assert gzip.decompress(table.read_bytes()) == gzip.decompress(before[0])
+        assert run_study(study, "full", jobs=1).finished == 0
+        assert (table.read_bytes(), log.read_bytes()) == before
+
+
+def test_a_table_that_is_not_gzip_is_an_error_not_an_interruption(folder):
+    study = load_study(folder)
+    (folder / "results.full.csv.gz").write_text(",".join(study.columns) + "\n")
+    with pytest.raises(zlib.error):
+        run_study(study, "full", jobs=1)
+    assert not calls(folder)
 
 
 def test_changed_constants_are_run_again_and_others_kept(folder):
@@ -244,6 +280,21 @@ def test_the_page_is_the_same_for_the_same_results_and_prefers_full_ones(folder,
     assert "→ **cannot be tested**" in text
     assert "(0.49)" in text
     assert "| [Made up](#made-up) | full | 1 | 0 | 1 |" in text
+
+
+def test_papers_come_first_by_year_and_link_to_their_citation(tmp_path):
+    papers = {"newer": ("Lu and Leen", 2007), "b_no_paper": None, "a_no_paper": None}
+    for name, paper in {**papers, "older": ("Besag", 1986)}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        line = f'paper = {{ authors = "{paper[0]}", year = {paper[1]} }}\n' if paper else ""
+        (folder / "config.toml").write_text(line + CONFIG.replace("Made up", name))
+    studies = find_studies(tmp_path)
+    assert [study.name for study in studies] == ["older", "newer", "a_no_paper", "b_no_paper"]
+    write_page(studies, tmp_path / "page.md", tmp_path / "images", ("full",))
+    text = (tmp_path / "page.md").read_text()
+    assert "[Lu and Leen 2007](references.md#lu-and-leen-2007)" in text
+    assert text.count("references.md") == 2
 
 
 def test_entailed_pairs_are_those_that_every_consistent_labelling_agrees_on():

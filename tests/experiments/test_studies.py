@@ -20,7 +20,13 @@ def run(name: str, **parameters) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def ablations() -> pd.DataFrame:
     return run(
-        "000_hmrf", part="low", set="iris", distortion="sqeuclidean", draw=3, seed=3, pairs=[0, 60]
+        "hmrf_kmeans",
+        part="low",
+        set="iris",
+        distortion="sqeuclidean",
+        draw=3,
+        seed=3,
+        pairs=[0, 60],
     )
 
 
@@ -36,7 +42,7 @@ def test_k_means_knows_no_pairs_and_c_without_pairs_is_k_means(ablations):
 
 
 def test_two_draws_are_the_two_halves_of_one_run():
-    function = load_study(ROOT / "000_hmrf").cell_function()
+    function = load_study(ROOT / "hmrf_kmeans").cell_function()
     fold = function.__globals__["fold"]
     first, second, other = (fold("iris", (0, 40), draw) for draw in (4, 5, 6))
     assert np.array_equal(np.sort([*first.test, *second.test]), np.arange(150))
@@ -48,7 +54,7 @@ def test_two_draws_are_the_two_halves_of_one_run():
 @pytest.fixture(scope="module")
 def schemes() -> pd.DataFrame:
     return run(
-        "003_pckmeans",
+        "pckmeans",
         part="curves",
         set="iris",
         draw=1,
@@ -75,5 +81,5 @@ def test_pairs_that_are_never_broken_cost_distance(schemes):
 
 
 def test_explore_stops_when_it_has_a_row_of_every_class():
-    found = run("003_pckmeans", part="explore", set="iris", draw=0, seed=0)
+    found = run("pckmeans", part="explore", set="iris", draw=0, seed=0)
     assert 3 <= found["queries"].item() <= 60

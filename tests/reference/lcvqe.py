@@ -1,4 +1,4 @@
-"""LCVQE in plain Python, straight from THEORY.md: one pair after the other, loops over rows."""
+"""LCVQE (Pelleg and Baras 2007) in plain Python: one pair after the other, loops over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naive twin of PPC: everything by enumerating all K^n assignments (seed 001, eqs. 2.2-2.13)."""
+"""Naive twin of PPC: everything by enumerating all K^n assignments (Lu and Leen, 2.2-2.13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RDP-means, Algorithm 1 of seed 002, row by row: the naive twin."""
+"""RDP-means, Algorithm 1 of Khashabi et al. (2015), row by row: the naive twin."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_promises_choose_the_checks():
         starts=True,
     )
     left_out = {check.name for check in CHECKS} - {check.name for check in checks_for(every)}
-    assert left_out == {"check_hard_pairs_are_refused"}
+    assert left_out == {"check_hard_pairs_are_refused", "check_constraints_are_refused"}
     bare = Capabilities(
         soft=False,
         hard=False,
@@ -113,6 +113,29 @@ def test_capabilities_are_read_off_the_estimator():
     assert declared.transforms
     assert not declared.sample_weight
     assert Capabilities.of(toys.Toy(), predicts=False).predicts is False
+
+
+def test_an_estimator_without_constraints_is_asked_everything_but_what_they_mean():
+    can = Capabilities.of(toys.TakesNoPairs(), constraints=False, objective="falls")
+    taking = {check.name for check in checks_for(promises(toys.Toy()))}
+    asked = {check.name for check in checks_for(can)}
+    assert asked - taking == {"check_constraints_are_refused"}
+    meaning = {check.name for check in CHECKS if "meaning" in check.function.__module__}
+    contract = {"check_refuses_constraints_of_other_rows", "check_empty_constraints_are_none"}
+    assert taking - asked == (meaning - {"check_hard_pairs_are_refused"}) | contract
+    check_constrained_clusterer(toys.TakesNoPairs(), can)
+
+
+def test_pairs_that_are_taken_and_forgotten_are_caught():
+    can = Capabilities.of(toys.Toy(), constraints=False)
+    with pytest.raises(AssertionError, match="must be refused with a TypeError"):
+        CHECK["check_constraints_are_refused"](toys.Toy(), can)
+
+
+def test_a_failed_fit_that_leaves_other_labels_is_caught_without_pairs_too():
+    can = Capabilities.of(toys.ForgetsOnFailure(), constraints=False)
+    with pytest.raises((AssertionError, AttributeError), match="labels_"):
+        CHECK["check_failed_fit_leaves_the_model"](toys.ForgetsOnFailure(), can)
 
 
 def test_a_promise_not_to_take_hard_pairs_is_checked():

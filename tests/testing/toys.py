@@ -134,6 +134,21 @@ def _sweep(distances, labels, pairs, cost, rng):
     return labels
 
 
+class TakesNoPairs(Toy):
+    """K-Means: `fit` has no parameter for pairs."""
+
+    def fit(self, X, y=None):
+        return super().fit(X, y)
+
+
+class ForgetsOnFailure(TakesNoPairs):
+    """Drops its labels before it looks at the rows."""
+
+    def fit(self, X, y=None):
+        vars(self).pop("labels_", None)
+        return super().fit(X, y)
+
+
 class IgnoresConstraints(Toy):
     def _read(self, pairs):
         return Constraints(pairs.n_samples)

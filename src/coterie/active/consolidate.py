@@ -1,4 +1,4 @@
-"""Consolidate: grow the neighbourhoods (Figure 3 of seed 003, Figure 3.5 of seed 000)."""
+"""Consolidate: grow the neighbourhoods (Basu et al. 2004, Fig. 3; Basu et al. 2006, Fig. 3.5)."""
 
 from __future__ import annotations
 

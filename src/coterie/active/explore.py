@@ -1,4 +1,7 @@
-"""Explore: find one row of every cluster, farthest first (Figure 2 of seed 003, 3.4 of 000)."""
+"""Explore: find one row of every cluster, farthest first.
+
+Figure 2 of Basu et al. (2004), Figure 3.4 of Basu et al. (2006).
+"""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def learning_curve(
     """Score against the number of questions asked.
 
     With folds, questions are about the training rows only, all rows are clustered, and the test
-    fold is scored (seeds 000 and 003). Without, all rows are asked about and scored.
+    fold is scored (Basu et al. 2004 and 2006). Without, all rows are asked about and scored.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Constrained complete-link clustering (Klein, Kamvar and Manning 2002; seed 004, 2.5.3)."""
+"""Constrained complete-link clustering (Klein et al. 2002; Eaton 2005, 2.5.3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import os
 import time
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,7 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         self.metric = metric
         self.time_limit = time_limit
 
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> ConstrainedCompleteLink:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
         """Cluster the rows of X.
 
         Parameters

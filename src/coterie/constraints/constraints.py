@@ -337,6 +337,19 @@ class Constraints:
     def __reduce__(self) -> tuple[Any, ...]:
         return _unchecked, (self.n_samples, *self._arrays())
 
+    def __coterie_state__(self) -> dict[str, Any]:
+        """What the constructor takes to make an equal object; models are saved so."""
+        must = self.kind == MUST
+        return {
+            "n_samples": self.n_samples,
+            "must_link": self.pairs[must],
+            "cannot_link": self.pairs[~must],
+            "must_weight": self.weight[must],
+            "cannot_weight": self.weight[~must],
+            "must_certainty": self.certainty[must],
+            "cannot_certainty": self.certainty[~must],
+        }
+
     def _arrays(self) -> PairArrays:
         return PairArrays(self.pairs, self.kind, self.weight, self.certainty)
 

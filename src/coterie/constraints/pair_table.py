@@ -107,6 +107,10 @@ class PairTable:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __coterie_state__(self) -> dict[str, Any]:
+        """What the constructor takes to make an equal table; models are saved so."""
+        return {column: getattr(self, column) for column in ("i", "j", "kind", "value", "name")}
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """Columns i, j, kind (in words) and the value, as a pandas, polars or pyarrow frame."""
         from coterie.constraints.frames import make_frame

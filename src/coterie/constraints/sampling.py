@@ -88,7 +88,7 @@ def learning_curve_pairs(
     For each of `n_splits` folds one long list of pairs is drawn among the training rows, and the
     set of each size is a prefix of it, so curves differ by what was added only (a fixed
     `must_fraction` then holds exactly for the largest and on average for the others). All sets
-    speak of all n rows: cluster everything, score `labels_[test]` (seeds 000 and 003).
+    speak of all n rows: cluster everything, score `labels_[test]` (Basu et al. 2004 and 2006).
     """
     rng = np.random.default_rng(random_state)
     n = np.asarray(labels).shape[0]

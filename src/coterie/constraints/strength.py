@@ -15,7 +15,7 @@ def strength(
 ) -> FloatArray:
     """weight · log(γ / (1 − γ)) nats (m,), per unordered pair; inf if hard, 0 if the weight is 0.
 
-    PPC (seed 001) eq. 2.15 prints ½ log, because its sum runs over ordered pairs.
+    Equation 2.15 of Lu and Leen (2007) prints ½ log: its sum runs over ordered pairs.
     """
     if not 0.5 < default_certainty < 1:
         raise InvalidParameter(

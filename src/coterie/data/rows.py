@@ -1,21 +1,70 @@
-"""Rows as estimators hold them: a source, and the point that the rows are measured from."""
+"""Where rows live, and the point that they are measured from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.data.source import MemoryRows, RowSource
-
-__all__ = ["Rows"]
+__all__ = ["MemoryRows", "RowSource", "Rows"]
 
 Stats = TypeVar("Stats")
 
 _SAMPLE = 10_000
 _FAR_OUT = 4.0  # squared distance of the mean from the origin, in units of the rows' variance
+
+
+class RowSource(Protocol):
+    """Rows that can be read in stretches and by number; another place to keep rows is one class.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and columns.
+    dtype : numpy dtype
+        float32 or float64.
+    is_sparse : bool
+        Whether rows come as CSR matrices or as C-ordered arrays.
+    """
+
+    n: int
+    d: int
+    dtype: np.dtype[Any]
+    is_sparse: bool
+
+    def read(self, start: int, stop: int) -> Any:
+        """Rows start..stop, (stop - start, d); not to be written to."""
+
+    def take(self, rows: NDArray[np.int64]) -> Any:
+        """The listed rows as a new array or CSR matrix."""
+
+
+class MemoryRows:
+    """Rows of an array or a CSR matrix in memory, read without a copy."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.n, self.d = X.shape
+        self.dtype = X.dtype
+        self.is_sparse = sp.issparse(X)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Rows start..stop as a view, also of a CSR matrix."""
+        if not self.is_sparse:
+            return self.X[start:stop]
+        first, last = self.X.indptr[start], self.X.indptr[stop]
+        # Attribute by attribute: the constructor would copy what is a small part of its base.
+        part = sp.csr_matrix((stop - start, self.d), dtype=self.dtype)
+        part.data, part.indices = self.X.data[first:last], self.X.indices[first:last]
+        part.indptr = self.X.indptr[start : stop + 1] - first
+        return part
+
+    def take(self, rows: NDArray[np.int64]) -> Any:
+        """The listed rows as a new array or CSR matrix."""
+        return self.X[rows]
 
 
 class Rows:
@@ -79,7 +128,7 @@ class Rows:
         self, start: int = 0, stop: int | None = None, extra: int = 0
     ) -> Iterator[tuple[int, int, Any]]:
         """As `Block.chunks`, with places among all rows."""
-        from coterie.data.blocks import Block
+        from coterie.data.block import Block
 
         stop = self.n if stop is None else stop
         block = Block(start, stop, self.source.read(start, stop), self.shift)
@@ -90,8 +139,7 @@ class Rows:
         self, work: Callable[[int, int], Stats], combine: Callable[[Stats, Stats], Stats]
     ) -> Stats:
         """Run `work(start, stop)` for every block and fold the results in block order."""
-        from coterie.data.blocks import block_edges
-        from coterie.data.engine import ThreadEngine
+        from coterie.data.passes import ThreadEngine, block_edges
         from coterie.data.threads import one_blas_thread
 
         with one_blas_thread():

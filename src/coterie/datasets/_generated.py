@@ -1,8 +1,8 @@
 """Data sets made from a rule: nothing to download, the same on every machine.
 
-The figures of seeds 001 and 002 are not in their texts. What the texts do say of them (sizes,
-classes, how far K-Means and a Gaussian mixture get without and with pairs, the axes) is kept, and
-tests measure it; the shapes themselves are this project's.
+The figures of Lu and Leen (2007) and Khashabi et al. (2015) are not in their texts. What the texts
+do say of them (sizes, classes, how far K-Means and a Gaussian mixture get without and with pairs,
+the axes) is kept, and tests measure it; the shapes themselves are this project's.
 """
 
 from __future__ import annotations
@@ -166,8 +166,10 @@ PATTERNS: dict[str, Callable[[np.random.Generator, int], Points]] = {
 
 
 def shape(name: str, n_per_class: int = 200, *, random_state: int = 0) -> Bunch:
-    """One of the two-dimensional shapes: the sets of seed 001 (`ppc_1`..`ppc_3`), the patterns of
-    seed 002 (`rings`, `moons`, `spirals`, `cross`, `stripes`, `densities`).
+    """One of the two-dimensional shapes.
+
+    `ppc_1` to `ppc_3` are the sets of Lu and Leen (2007); `rings`, `moons`, `spirals`, `cross`,
+    `stripes` and `densities` the patterns of Khashabi et al. (2015).
     """
     make = (PPC_SETS | PATTERNS)[name]
     points = make(np.random.default_rng(random_state), check_count("n_per_class", n_per_class))

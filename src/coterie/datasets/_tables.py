@@ -46,14 +46,16 @@ def load_table(name: str) -> Bunch:
 
 
 def load_subset(name: str) -> Bunch:
-    """Classes of a table, sampled by ``default_rng(0).permutation`` as seed 000 has it."""
+    """Classes of a table as Basu et al. (2006) take them; ``default_rng(0)`` draws the rows."""
     table, classes, size = SUBSETS[name]
-    description = f"{size} rows of classes {', '.join(classes)} of {table} (seed 000, Table 3.1)."
+    description = (
+        f"{size} rows of classes {', '.join(classes)} of {table} (Basu et al. 2006, Table 3.1)."
+    )
     return sample_of_classes(load_table(table), classes, size, description)
 
 
 def load_pendigits_0689() -> Bunch:
-    """Digits 0, 6, 8 and 9 of pendigits, 750 of each (seed 001, §5.1.3)."""
+    """Digits 0, 6, 8 and 9 of pendigits, 750 of each (Lu and Leen 2007, §5.1.3)."""
     whole = load_table("pendigits")
     names = np.asarray(whole.target_names)
     rng = np.random.default_rng(0)
@@ -64,7 +66,7 @@ def load_pendigits_0689() -> Bunch:
 def load_glass(protocol: str = "default") -> Bunch:
     """Glass (UCI), 214 × 9, 6 classes (numbered 1, 2, 3, 5, 6, 7 by UCI).
 
-    ``protocol="paper"`` puts the row number back as a first column: seed 002's authors kept it.
+    ``protocol="paper"`` puts the row number back as a first column: Khashabi et al. (2015) kept it.
     """
     check_choice("protocol", protocol, ["default", "paper"])
     bunch = read_table("glass.csv.gz", load_glass.__doc__ or "")

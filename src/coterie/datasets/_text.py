@@ -45,8 +45,10 @@ def vectorize(
     min_documents: int = 3,
     max_share: float = 0.5,
 ) -> Bunch:
-    """Documents to a CSR matrix, as seed 000 §3.5.1 describes: tokens, stop words out, words in
-    fewer than `min_documents` documents or more than `max_share` of them out, tf-idf.
+    """Documents to a CSR matrix, as §3.5.1 of Basu et al. (2006) describes.
+
+    Tokens, stop words out, words in fewer than `min_documents` documents or more than `max_share`
+    of them out, tf-idf.
 
     ``weighting="tfidf"`` gives tf · (1 + log(n/df)) with rows of Euclidean length 1;
     ``"counts"`` the term counts themselves, for divergences of counts.
@@ -84,7 +86,7 @@ def _sample(classes: Sequence[str], size: dict[str, int], seed: int = 0) -> np.n
 def load_news(name: str, *, weighting: str = "tfidf") -> Bunch:
     """20 Newsgroups (the original 20 × 1,000 messages), 100 messages a group.
 
-    `news_all_20` is the reduced collection of seeds 000 and 003; `news_different_3`,
+    `news_all_20` is the reduced collection of Basu et al. (2004, 2006); `news_different_3`,
     `news_related_3`, `news_similar_3` are three groups of it. Subject and body only.
     """
     texts, classes = _read_documents("newsgroups20.jsonl.gz")
@@ -107,7 +109,7 @@ def load_classic3(*, weighting: str = "tfidf") -> Bunch:
 
 
 def load_classic3_subset(*, weighting: str = "tfidf") -> Bunch:
-    """400 documents of Classic3: 100 Cranfield, 100 Medline, 200 CISI (seed 003, §5.1)."""
+    """400 documents of Classic3: 100 Cranfield, 100 Medline, 200 CISI (Basu et al. 2004, §5.1)."""
     texts, classes = _read_documents("classic3.jsonl.gz")
     rows = _sample(classes, CLASSIC3_SUBSET)
     return vectorize(

@@ -11,6 +11,7 @@ dense and sparse rows alike: a CSR matrix is never filled.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -232,6 +233,10 @@ class Distortion(ABC):
     # -- settings --------------------------------------------------------------------------
     def _settings(self) -> dict[str, Any]:
         return dict(sorted(vars(self).items()))
+
+    def __coterie_state__(self) -> dict[str, Any]:
+        """What the constructor takes to make an equal distortion; models are saved so."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self._settings().items())

@@ -64,15 +64,16 @@ class SquaredEuclidean(SeparableBregman):
 
     def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
         """g = -2 A mu, b = mu' A mu, and A itself where it differs by cluster."""
-        if A is None or A.ndim == 1:
-            return super().center_terms(centers, A)
         wide = np.asarray(centers, dtype=np.float64)
-        if A.ndim == 2:
+        if A is None:
+            moved = wide
+        elif A.ndim <= 2:
             moved = A * wide
         else:
             moved = np.einsum("kij,kj->ki", np.broadcast_to(A, (len(wide), *A.shape[1:])), wide)
         offset = (moved * wide).sum(axis=1)
-        square = None if A.ndim == 3 and len(A) == 1 else A.astype(centers.dtype)
+        shared = A is None or A.ndim == 1 or (A.ndim == 3 and len(A) == 1)
+        square = None if A is None or shared else A.astype(centers.dtype)
         return CenterTerms((-2 * moved).astype(centers.dtype), offset.astype(centers.dtype), square)
 
     def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:

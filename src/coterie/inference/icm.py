@@ -1,4 +1,7 @@
-"""Iterated conditional modes: fast local search for a labelling of low energy (seed 000 §3.3.5)."""
+"""Iterated conditional modes: fast local search for a labelling of low energy.
+
+Besag (1986), as section 3.3.6 of Basu et al. (2006) uses it.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 E(y) = Σ_i unary[i, y_i]
      + Σ_edges ( same[e, y_i] if y_i = y_j else ½ (differ[e, y_i] + differ[e, y_j]) ),
-each edge once (THEORY.md, "The shared pairwise model").
+each edge once.
 """
 
 from __future__ import annotations

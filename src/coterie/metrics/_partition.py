@@ -41,7 +41,7 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def pairwise_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairwiseScores:
-    """Pairwise precision, recall and F-measure (seed 003, §5.2).
+    """Pairwise precision, recall and F-measure (Basu et al. 2004, §5.2).
 
     With T the pairs of rows of one class, P the pairs of rows in one cluster,
 

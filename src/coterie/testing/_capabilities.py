@@ -23,11 +23,16 @@ def _as_is(X: NDArray[np.float64]) -> NDArray[np.float64]:
 class Capabilities:
     """What an estimator promises beyond `fit(X, y=None, *, constraints=None)` and `labels_`.
 
+    One that promises `constraints=False` is not given any, and is left out of the checks of what
+    constraints mean; instead it must refuse them. Every other check it passes like the rest.
+
     `Capabilities.of(estimator)` reads off what the estimator itself declares; say the rest.
     A check that needs a promise is run if the promise is made, and left out if not: checks never
     guess by trying.
     """
 
+    constraints: bool = True
+    """`fit` takes pairs. False: it clusters the rows alone, and refuses pairs (`DPMeans`)."""
     soft: bool = True
     """Soft pairs may be broken at the cost of their weight. False: every pair is kept."""
     binding: bool = True
@@ -77,7 +82,12 @@ class Capabilities:
     @property
     def refuses_hard(self) -> bool:
         """Hard pairs are refused."""
-        return self.binding and not self.hard
+        return self.constraints and self.binding and not self.hard
+
+    @property
+    def refuses_constraints(self) -> bool:
+        """`fit` has no parameter for pairs."""
+        return not self.constraints
 
     def pairs(self, constraints: Constraints) -> Constraints:
         """Pairs of a form the estimator accepts: hard ones made heavy where it refuses them."""
@@ -94,7 +104,11 @@ class Capabilities:
         **params: Any,
     ) -> Any:
         """A clone of `estimator` with `k` clusters (where it is told) and a fixed seed, fitted."""
-        return self.fresh(estimator, k=k, **params).fit(X, y, constraints=constraints)
+        return self.fresh(estimator, k=k, **params).fit(X, y, **self.given(constraints))
+
+    def given(self, constraints: Any) -> dict[str, Any]:
+        """The pairs as an argument of `fit`; nothing for an estimator that takes none."""
+        return {"constraints": constraints} if self.constraints else {}
 
     def fresh(self, estimator: Any, *, k: int = 2, **params: Any) -> Any:
         """An unfitted clone with `k` clusters (where it is told) and a fixed seed."""

@@ -27,13 +27,14 @@ def check_labels(estimator: Any, can: Capabilities) -> None:
     problem = blobs(k=3)
     X = can.prepare(problem.X)
     model = can.fresh(estimator, k=3)
-    require(model.fit(X, constraints=problem.constraints) is model, "fit must return self")
+    given = can.given(problem.constraints)
+    require(model.fit(X, **given) is model, "fit must return self")
     labels = model.labels_
     require(isinstance(labels, np.ndarray), "labels_ must be a numpy array")
     require(labels.shape == (36,), f"labels_ has shape {labels.shape} for 36 rows")
     require(np.issubdtype(labels.dtype, np.integer), f"labels_ has dtype {labels.dtype}")
     require(model.n_features_in_ == X.shape[1], "n_features_in_ must be the number of columns")
-    again = can.fresh(estimator, k=3).fit_predict(X, constraints=problem.constraints)
+    again = can.fresh(estimator, k=3).fit_predict(X, **given)
     require_same_labels(labels, again, "fit_predict must give labels_")
 
 
@@ -59,7 +60,7 @@ def check_leaves_its_input_alone(estimator: Any, can: Capabilities) -> None:
     model = can.fresh(estimator)
     params = copy.deepcopy(model.get_params(deep=False))
     pairs = problem.constraints + Constraints(problem.groups.size)  # an equal, separate value
-    model.fit(X, constraints=pairs)
+    model.fit(X, **can.given(pairs))
     after = model.get_params(deep=False)
     changed = sorted(name for name in params if not equal(params[name], after[name]))
     require(not changed, f"fit changed the parameters {changed}")
@@ -79,19 +80,31 @@ def check_clone(estimator: Any, can: Capabilities) -> None:
     require(not public_state(copied), f"clone kept {sorted(public_state(copied))}")
 
 
-@needs()
+@needs("refuses_constraints")
+def check_constraints_are_refused(estimator: Any, can: Capabilities) -> None:
+    """An estimator that promises to take no pairs does not take and forget them either."""
+    problem = blobs()
+    X = can.prepare(problem.X)
+    error = _error_of_fit(can.fresh(estimator), X, constraints=problem.constraints)
+    require(
+        isinstance(error, TypeError) and "constraints" in str(error),
+        f"fit(X, constraints=...) must be refused with a TypeError; got {error!r}",
+    )
+
+
+@needs("constraints")
 def check_refuses_constraints_of_other_rows(estimator: Any, can: Capabilities) -> None:
     """Constraints about another number of rows, or of another type, are refused as such."""
     problem = blobs()
     X = can.prepare(problem.X)
     for wrong in (Constraints(problem.groups.size + 1), Constraints(problem.groups.size - 1)):
-        error = _error_of_fit(can.fresh(estimator), X, wrong)
+        error = _error_of_fit(can.fresh(estimator), X, constraints=wrong)
         require(
             isinstance(error, InvalidConstraints) and "subset" in str(error),
             f"constraints over {wrong.n_samples} rows for {len(X)} must be refused with "
             f"InvalidConstraints that names subset(); got {error!r}",
         )
-    error = _error_of_fit(can.fresh(estimator), X, [(0, 1)])
+    error = _error_of_fit(can.fresh(estimator), X, constraints=[(0, 1)])
     require(
         isinstance(error, CoterieError | TypeError),
         f"a plain list of pairs must be refused; got {error!r}",
@@ -110,7 +123,7 @@ def check_y_is_ignored(estimator: Any, can: Capabilities) -> None:
         )
 
 
-@needs()
+@needs("constraints")
 def check_empty_constraints_are_none(estimator: Any, can: Capabilities) -> None:
     """No constraints, in either way of saying it, give the same fit and no violations."""
     X = can.prepare(noisy(seed=2).X)
@@ -127,7 +140,7 @@ def check_refit_forgets(estimator: Any, can: Capabilities) -> None:
     rows = np.flatnonzero(np.arange(len(X)) % 3 != 0)
     part = problem.constraints.subset(rows)
     used = can.fit(estimator, X, problem.constraints, k=3)
-    used.fit(X[rows], constraints=part)
+    used.fit(X[rows], **can.given(part))
     fresh = can.fit(estimator, X[rows], part, k=3)
     require(used.labels_.shape == rows.shape, "labels_ must have one entry a row of the last fit")
     require_same_labels(used.labels_, fresh.labels_, "a refit must equal a fresh fit")
@@ -144,8 +157,12 @@ def check_failed_fit_leaves_the_model(estimator: Any, can: Capabilities) -> None
     X = can.prepare(problem.X)
     model = can.fit(estimator, X, problem.constraints)
     before = model.labels_.copy()
-    error = _error_of_fit(model, X, Constraints(len(X) + 5))
-    require(error is not None, "constraints over other rows must be refused")
+    if can.constraints:
+        error = _error_of_fit(model, X, constraints=Constraints(len(X) + 5))
+        require(error is not None, "constraints over other rows must be refused")
+    else:
+        error = _error_of_fit(model, np.full_like(X, np.nan))
+        require(error is not None, "rows that are no numbers must be refused")
     require_same_labels(before, model.labels_, "a refused fit must leave labels_ alone")
 
 
@@ -156,7 +173,7 @@ def check_sample_weight_of_one(estimator: Any, can: Capabilities) -> None:
     X = can.prepare(problem.X)
     plain = can.fit(estimator, X, problem.constraints).labels_
     weighted = can.fresh(estimator).fit(
-        X, constraints=problem.constraints, sample_weight=np.ones(len(X))
+        X, sample_weight=np.ones(len(X)), **can.given(problem.constraints)
     )
     require_same_labels(plain, weighted.labels_, "weights of one must change nothing")
 
@@ -188,9 +205,9 @@ def _equal_item(first: dict[str, Any], second: dict[str, Any], name: str) -> boo
     return name in first and name in second and equal(first[name], second[name])
 
 
-def _error_of_fit(model: Any, X: Any, constraints: Any) -> Exception | None:
+def _error_of_fit(model: Any, X: Any, **given: Any) -> Exception | None:
     try:
-        model.fit(X, constraints=constraints)
+        model.fit(X, **given)
     except Exception as error:  # whatever it is, the caller judges it
         return error
     return None
@@ -201,6 +218,7 @@ CHECKS = (
     check_determinism,
     check_leaves_its_input_alone,
     check_clone,
+    check_constraints_are_refused,
     check_refuses_constraints_of_other_rows,
     check_y_is_ignored,
     check_empty_constraints_are_none,

@@ -19,7 +19,7 @@ from coterie.testing._check import (
 from coterie.testing._problems import blobs, crossed, noisy, pulled_row
 
 
-@needs("binding")
+@needs("constraints", "binding")
 def check_constraints_matter(estimator: Any, can: Capabilities) -> None:
     """Where pairs contradict the data and weigh more, the labels follow the pairs."""
     problem = crossed()
@@ -34,7 +34,7 @@ def check_constraints_matter(estimator: Any, can: Capabilities) -> None:
     )
 
 
-@needs()
+@needs("constraints")
 def check_order_and_orientation(estimator: Any, can: Capabilities) -> None:
     """The order of the pairs, and of the two rows of a pair, changes nothing."""
     problem = crossed(seed=1)
@@ -55,7 +55,7 @@ def check_order_and_orientation(estimator: Any, can: Capabilities) -> None:
     )
 
 
-@needs("binding")
+@needs("constraints", "binding")
 def check_numbering_of_rows(estimator: Any, can: Capabilities) -> None:
     """The same rows and pairs under other row numbers give the same groups.
 
@@ -78,7 +78,7 @@ def check_numbering_of_rows(estimator: Any, can: Capabilities) -> None:
             require_same_partition(labels, problem.groups, "row numbers must not matter")
 
 
-@needs("soft")
+@needs("constraints", "soft")
 def check_weight_is_multiplicity(estimator: Any, can: Capabilities) -> None:
     """A pair of weight 2 is the pair given twice; of weight 0, not given."""
     for seed in range(3):
@@ -103,7 +103,7 @@ def _reweighted(c: Constraints, factor: float) -> Constraints:
     )
 
 
-@needs("binding", "hard")
+@needs("constraints", "binding", "hard")
 def check_hard_pairs_are_kept(estimator: Any, can: Capabilities) -> None:
     """No hard pair is broken, however strongly the data and soft pairs speak against it."""
     for seed in range(3):
@@ -123,7 +123,7 @@ def check_hard_pairs_are_kept(estimator: Any, can: Capabilities) -> None:
     )
 
 
-@needs("binding", "hard")
+@needs("constraints", "binding", "hard")
 def check_infeasible_is_named(estimator: Any, can: Capabilities) -> None:
     """Hard pairs that cannot be kept raise InfeasibleConstraints with the pairs that clash."""
     X = can.prepare(blobs().X)
@@ -167,7 +167,7 @@ def check_hard_pairs_are_refused(estimator: Any, can: Capabilities) -> None:
     raise AssertionError("hard pairs must be refused by an estimator that does not keep them")
 
 
-@needs()
+@needs("constraints")
 def check_self_and_repeated_pairs(estimator: Any, can: Capabilities) -> None:
     """A must-link of a row with itself says nothing; repeating a hard pair neither."""
     problem = blobs()
@@ -186,7 +186,7 @@ def check_self_and_repeated_pairs(estimator: Any, can: Capabilities) -> None:
         )
 
 
-@needs("soft")
+@needs("constraints", "soft")
 def check_violations(estimator: Any, can: Capabilities) -> None:
     """`violations_` lists exactly the pairs that `labels_` break, worst first."""
     problem = noisy(seed=3)
@@ -207,7 +207,7 @@ def check_violations(estimator: Any, can: Capabilities) -> None:
     require(len(told) > 0, "one of two opposite pairs is always broken")
 
 
-@needs()
+@needs("constraints")
 def check_subset(estimator: Any, can: Capabilities) -> None:
     """`constraints.subset(rows)` with `X[rows]` is the problem posed about those rows alone."""
     problem = crossed(seed=2)

@@ -1,19 +1,20 @@
-"""SeededKMeans and ConstrainedKMeans: K-Means from labelled rows (Basu et al. 2002; 003 5.4)."""
+"""SeededKMeans: K-Means from labelled rows (Basu, Banerjee and Mooney 2002)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.base import broken_pairs
 from coterie.cluster.kmeans.pckmeans import PCKMeans
 from coterie.cluster.kmeans.starts import neighborhoods
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 from coterie.validation import check_n_clusters
 
-__all__ = ["ConstrainedKMeans", "SeededKMeans"]
+__all__ = ["SeededKMeans"]
 
 Array = NDArray[Any]
 
@@ -80,7 +81,7 @@ class SeededKMeans(PCKMeans):
         seeds: Any = None,
         constraints: Any = None,
         sample_weight: Any = None,
-    ) -> SeededKMeans:
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -112,8 +113,6 @@ class SeededKMeans(PCKMeans):
 
     def _report(self, known: Constraints) -> None:
         """Tell which of the user's pairs the result breaks (each costs nothing here)."""
-        from coterie.base import broken_pairs
-
         self.violations_ = broken_pairs(self.labels_, known, np.zeros(known.n_pairs))
 
     def _number_by_seeds(self, classes: Array) -> None:
@@ -127,34 +126,6 @@ class SeededKMeans(PCKMeans):
         rank[order] = np.arange(k)
         self.labels_ = rank[self.labels_]
         self.cluster_centers_ = self.cluster_centers_[order]
-
-
-class ConstrainedKMeans(SeededKMeans):
-    """K-Means that starts from labelled rows and never changes their labels.
-
-    As `SeededKMeans`, but rows with the same label stay together and rows with different labels
-    apart, in every iteration; cluster k holds the seeds with the k-th smallest label. Pairs given
-    as constraints are kept in the same way. `PCKMeans` with w = inf is its pairwise form.
-
-    Parameters
-    ----------
-    n_clusters, metric, n_init, max_iter, tol, random_state
-        As in `SeededKMeans`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from coterie import ConstrainedKMeans
-    >>> X = np.array([[0.0], [0.1], [9.0], [9.2]])
-    >>> ConstrainedKMeans(2).fit(X, seeds=[0, -1, 1, 0]).labels_.tolist()
-    [0, 0, 1, 0]
-    """
-
-    w: Any = np.inf
-    _keeps_seeds = True
-
-    def _report(self, known: Constraints) -> None:
-        """`fit` has published what is broken: nothing."""
 
 
 def check_seeds(seeds: Any, n_samples: int, n_clusters: int) -> Array:

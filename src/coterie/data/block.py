@@ -1,0 +1,68 @@
+"""A stretch of the rows, as the functions of a pass see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Block"]
+
+Array = NDArray[Any]
+
+_CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
+_SPARSE_CHUNK = 4096
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Block(NamedTuple):
+    """A stretch of the rows with what belongs to them.
+
+    Attributes
+    ----------
+    start, stop : int
+        Its place among all rows.
+    rows : ndarray or CSR matrix of shape (b, d)
+        As the source has them: see `chunks` for rows measured from the origin.
+    shift : ndarray of shape (d,), or (0,) where the rows are not shifted
+    state : NamedTuple of arrays, or None
+        This block's part of the arrays (n, ...) given to `map_blocks`; arrays of size 0, which
+        stand for "the same for every row", come as they are.
+    listed : (r,) int64
+        Positions in the block of those of its rows that were listed, sorted.
+    listed_state : NamedTuple of arrays, or None
+        The part for these rows of the arrays given with the list.
+    """
+
+    start: int
+    stop: int
+    rows: Any
+    shift: Array
+    state: Any = None
+    listed: Array = _NOTHING
+    listed_state: Any = None
+
+    def chunks(self, extra: int = 0) -> Iterator[tuple[int, int, Any]]:
+        """Yield (lo, hi, rows lo..hi of the block) in pieces that fit the cache with `extra`
+        columns beside, measured from the origin.
+
+        A dense piece may be overwritten by the next one: use it before going on.
+        """
+        size, d = self.rows.shape
+        step = _SPARSE_CHUNK
+        if isinstance(self.rows, np.ndarray):
+            step = max(64, _CHUNK_BYTES // ((d + extra) * self.rows.itemsize))
+        buffer = np.empty((min(step, size), d), self.rows.dtype) if self.shift.size else None
+        for lo in range(0, size, step):
+            hi = min(lo + step, size)
+            piece = self.rows[lo:hi]
+            if buffer is not None:
+                piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
+            yield lo, hi, piece
+
+    def take(self, at: Array) -> Any:
+        """Rows at positions `at` of the block, measured from the origin, as new ones."""
+        picked = self.rows[at]
+        return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked

@@ -1,0 +1,131 @@
+"""Passes over rows: what a block holds, how results are folded, who runs them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from coterie.data import Block, ProcessEngine, Rows, fold, map_blocks, use_engine, use_threads
+from coterie.data.passes import block_edges
+
+N = 3 * 4096 + 17
+
+
+class State(NamedTuple):
+    weight: Any
+    label: Any
+
+
+class Mark(NamedTuple):
+    value: Any
+
+
+class Sums(NamedTuple):
+    place: Any
+    columns: Any
+    count: int
+
+
+def column_sums(block: Block, power: int) -> Sums:
+    total = np.zeros(block.rows.shape[1])
+    place = np.empty(block.stop - block.start, dtype=np.int64)
+    for lo, hi, piece in block.chunks():
+        total += np.asarray((piece**power).sum(axis=0)).ravel()
+        place[lo:hi] = block.start + np.arange(lo, hi)
+    return Sums(place, total, block.stop - block.start)
+
+
+def seen(block: Block, _: None) -> list[Block]:
+    return [block]
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(N, 3)) + 5
+
+
+def test_edges_depend_on_the_number_of_rows_only_and_cover_them():
+    for n in (1, 4096, 8192, N, 10**6):
+        edges = block_edges(n)
+        assert edges[0][0] == 0
+        assert edges[-1][1] == n
+        assert all(stop == start for (_, stop), (start, _) in pairwise(edges))
+        assert len(edges) <= 64
+
+
+def test_results_are_folded_in_order_rows_joined_and_sums_added(X):
+    found = fold(map_blocks(Rows(X), column_sums, 2), joined=("place",))
+    np.testing.assert_array_equal(found.place, np.arange(N))
+    np.testing.assert_allclose(found.columns, (X**2).sum(axis=0))
+    assert found.count == N
+
+
+def test_a_fold_does_not_write_into_a_result():
+    parts = [np.ones(2), np.ones(2)]
+    np.testing.assert_array_equal(fold(iter(parts)), [2, 2])
+    np.testing.assert_array_equal(parts[0], [1, 1])
+
+
+def test_chunks_are_measured_from_the_origin_and_leave_the_rows_alone(X):
+    rows = Rows.centered(X)
+    before = X.copy()
+    found = fold(map_blocks(rows, column_sums, 1), joined=("place",))
+    np.testing.assert_allclose(found.columns, 0, atol=1e-6)
+    np.testing.assert_array_equal(X, before)
+    picked = rows.take(np.array([5, 2]))
+    np.testing.assert_allclose(picked + rows.origin, X[[5, 2]])
+
+
+def test_a_block_of_csr_rows_is_the_same_rows(X):
+    sparse = sp.random_array((N, 7), density=0.2, rng=np.random.default_rng(1), format="csr")
+    blocks = fold(map_blocks(Rows(sparse), seen, None))
+    assert len(blocks) > 1
+    np.testing.assert_array_equal(
+        np.vstack([block.rows.toarray() for block in blocks]), sparse.toarray()
+    )
+    assert np.shares_memory(blocks[1].rows.data, sparse.data)
+
+
+def test_state_and_listed_rows_come_as_the_blocks_own_part(X):
+    listed = np.array([0, 3, 5000, N - 1])
+    state = State(weight=np.empty(0), label=np.arange(N))
+    blocks = fold(
+        map_blocks(
+            Rows(X), seen, None, state=state, listed=listed, listed_state=Mark(np.arange(4) * 10)
+        )
+    )
+    assert all(block.state.weight.size == 0 for block in blocks)
+    np.testing.assert_array_equal(
+        np.concatenate([block.state.label for block in blocks]), np.arange(N)
+    )
+    found = np.concatenate([block.start + block.listed for block in blocks])
+    np.testing.assert_array_equal(found, listed)
+    marks = np.concatenate([block.listed_state.value for block in blocks])
+    np.testing.assert_array_equal(marks, [0, 10, 20, 30])
+
+
+def test_threads_and_processes_give_the_same_bits(X):
+    rows = Rows.centered(X)
+    with use_threads(1):
+        alone = fold(map_blocks(rows, column_sums, 2), joined=("place",))
+    with use_threads(3):
+        threads = fold(map_blocks(rows, column_sums, 2), joined=("place",))
+    with (
+        ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
+        use_engine(ProcessEngine(pool, 2)),
+    ):
+        processes = fold(map_blocks(rows, column_sums, 2), joined=("place",))
+    for other in (threads, processes):
+        np.testing.assert_array_equal(alone.columns, other.columns)
+        np.testing.assert_array_equal(alone.place, other.place)
+
+
+def test_an_error_in_a_block_reaches_the_caller(X):
+    with use_threads(2), pytest.raises(TypeError):
+        fold(map_blocks(Rows(X), column_sums, "two"))
