@@ -10,22 +10,30 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
 
 from coterie.data import Block
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families import Family, Scores
 
 __all__ = [
+    "ColumnSums",
+    "Comparison",
     "Components",
     "CoreResp",
     "FreeSums",
     "LabelSums",
     "Labelled",
     "RowWeights",
+    "StartCenters",
+    "column_squares",
+    "column_sums",
     "core_sums",
     "free_sums",
     "label_sums",
+    "nearest_center",
     "row_posteriors",
     "row_scores",
 ]
@@ -38,6 +46,78 @@ class RowWeights(NamedTuple):
     """How often each row counts, (n,), or (0,) for once."""
 
     weights: Floats
+
+
+# -- before the first iteration ----------------------------------------------------------------
+
+
+class ColumnSums(NamedTuple):
+    """Sum of the weights, weighted sums of the columns (d,), and largest entries (blocks, d)."""
+
+    weight: float
+    sums: Floats
+    largest: Floats
+
+
+def column_sums(block: Block, _: None) -> ColumnSums:
+    """Of the dense rows of a block, by its `RowWeights`; sums that overflow are infinite."""
+    weights = block.state.weights
+    total, largest = np.zeros(block.rows.shape[1]), np.zeros((1, block.rows.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for lo, hi, rows in block.chunks():
+            total += _weighted_sums(rows.astype(np.float64), weights[lo:hi])
+            np.maximum(largest, np.abs(rows).max(axis=0), out=largest)
+    weight = float(weights.sum()) if weights.size else float(block.stop - block.start)
+    return ColumnSums(weight, total, largest)
+
+
+def column_squares(block: Block, origin: Floats) -> Floats:
+    """Weighted sums (d,) of squares about the origin, by the block's `RowWeights`."""
+    total = np.zeros(len(origin))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for lo, hi, rows in block.chunks():
+            total += _weighted_sums(np.square(rows - origin), block.state.weights[lo:hi])
+    return total
+
+
+def _weighted_sums(rows: Floats, weights: Floats) -> Floats:
+    return rows.sum(axis=0) if weights.size == 0 else (rows * weights[:, None]).sum(axis=0)
+
+
+class Comparison(NamedTuple):
+    """What makes plain Euclidean distances between rows mean something.
+
+    Columns are divided by `deviation` (d,); counts, where it is (0,), are compared by the square
+    roots of their frequencies (Hellinger distance).
+    """
+
+    deviation: Floats
+
+    def __call__(self, rows: Any) -> Any:
+        if self.deviation.size:
+            return rows / self.deviation
+        shares = normalize(rows, norm="l1")
+        return shares.sqrt() if sp.issparse(shares) else np.sqrt(shares)
+
+
+class StartCenters(NamedTuple):
+    """Centres (K, d) among comparable rows."""
+
+    comparable: Comparison
+    centers: Floats
+
+
+def nearest_center(block: Block, start: StartCenters) -> NDArray[np.int64]:
+    """The nearest centre of each row, (b,)."""
+    half_norm = 0.5 * np.einsum("kd,kd->k", start.centers, start.centers)
+    labels = np.empty(block.stop - block.start, dtype=np.int64)
+    for lo, hi, rows in block.chunks(len(half_norm)):
+        products = start.comparable(rows) @ start.centers.T
+        labels[lo:hi] = (products - half_norm).argmax(axis=1)
+    return labels
+
+
+# -- an iteration ------------------------------------------------------------------------------
 
 
 class Components(NamedTuple):

@@ -193,17 +193,16 @@ class TVClust(ConstrainedClusterer):
                 "inference='variational'."
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        measure = (
-            measure_counts(X)
-            if self.family == "multinomial"
-            else measure_columns(X, weights, self.standardize)
-        )
-        rows = Rows(X) if self.family == "multinomial" else Rows(X, shift=measure.origin)
         row_weights = np.empty(0) if weights is None else weights
+        if self.family == "multinomial":
+            measure, rows = measure_counts(X), Rows(X)
+        else:
+            measure = measure_columns(X, row_weights, self.standardize)
+            rows = Rows(X, shift=measure.origin)
         family = self._model_family(measure.variance, X.shape[1])
         data = TwoViews(rows, row_weights, PairEvidence(pairs), family)
         n_starts = check_count("n_init", self.n_init)
-        starts = starting_labels(X, self.init, n_starts, truncation, measure, rng)
+        starts = starting_labels(rows, X, self.init, n_starts, truncation, measure, rng)
         fit = self._fit_variational if inference == "variational" else self._fit_gibbs
         found = fit(data, starts, truncation, priors, rng)
         self.origin_, self.prior_scale_ = measure
