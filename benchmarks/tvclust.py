@@ -28,8 +28,8 @@ from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.mixture.tvclust import gibbs
 from coterie.mixture.tvclust.families import Gaussian
-from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
-from coterie.mixture.tvclust.variational import Alpha, Data, Priors, run_variational
+from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
+from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews, run_variational
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from reference.tvclust import NaiveGaussian, naive_sweep
@@ -65,7 +65,7 @@ def variational(seed: int) -> tuple[str, float]:
     """100,000 x 10, truncation 20, 100,000 pairs."""
     rng = np.random.default_rng(seed)
     X, y = make_blobs(100_000, n_features=10, centers=20, cluster_std=3.0, random_state=seed)
-    data = Data.of(
+    data = TwoViews(
         Rows.centered(X),
         np.empty(0),
         PairEvidence(_pairs(y, 100_000, rng)),
@@ -110,11 +110,10 @@ def gibbs_sweep(seed: int) -> tuple[str, float]:
     X -= X.mean(axis=0)
     pairs = _pairs(y, 2_000, rng)
     scale = X.var(axis=0)
-    data = Data.of(Rows(X), np.empty(0), PairEvidence(pairs), Gaussian(scale, 1.0, 6.0))
-    nodes = gibbs.Nodes.of(data)
-    sampler = gibbs.Sampler(data, nodes)
-    seats = y[nodes.members[nodes.ptr[:-1]]].astype(np.int64)
-    ours = _best(lambda: sampler.sweep(seats.copy(), Belief.at(0.9, 0.9), 1.0, rng))
+    data = TwoViews(Rows(X), np.empty(0), PairEvidence(pairs), Gaussian(scale, 1.0, 6.0))
+    sampler = gibbs.Sampler(data)
+    seats = sampler.of_nodes(y)
+    ours = _best(lambda: sampler.sweep(seats, AnswerLogs.at(0.9, 0.9), 1.0, rng))
     neighbours: list[dict[int, list[int]]] = [{k: [] for k in range(len(X))} for _ in range(2)]
     for (a, b), kind in zip(pairs.pairs.tolist(), pairs.kind, strict=True):
         neighbours[int(kind < 0)][a].append(b)

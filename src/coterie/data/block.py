@@ -61,3 +61,8 @@ class Block(NamedTuple):
             if buffer is not None:
                 piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
             yield lo, hi, piece
+
+    def take(self, at: Array) -> Any:
+        """Rows at positions `at` of the block, measured from the origin, as new ones."""
+        picked = self.rows[at]
+        return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked

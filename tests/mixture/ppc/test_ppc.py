@@ -204,10 +204,9 @@ def test_shrinking_spheres_tend_to_pckmeans():
     """Appendix C: radius ασ and weights w/α² with α → 0 assign as K-Means with penalties does."""
     from coterie.cluster import PCKMeans
     from coterie.data import Rows
-    from coterie.mixture.ppc.core import CorePosterior, Settings
-    from coterie.mixture.ppc.covariances import COVARIANCES
-    from coterie.mixture.ppc.expectation import expect, posterior_of_all
-    from coterie.mixture.ppc.gaussians import make_mixture
+    from coterie.mixture.ppc.core import CoreGraph, PpcSettings
+    from coterie.mixture.ppc.em import expect, posterior_of_all
+    from coterie.mixture.ppc.gaussians import MixtureShape, make_mixture
 
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -222,13 +221,13 @@ def test_shrinking_spheres_tend_to_pckmeans():
         shrunk = Constraints(
             45, pairs.must_link, pairs.cannot_link, must_weight=heavy, cannot_weight=heavy
         )
-        core = CorePosterior(shrunk, 3, Settings("exact", "point", 0.95), 0)
-        spheres, rows, means = COVARIANCES["spherical"], Rows(X), start
+        core = CoreGraph(shrunk, 3, PpcSettings("exact", "point", 0.95), 0)
+        spheres, rows, means = MixtureShape(3, 1, "spherical", 0.0), Rows(X), start
         for _ in range(60):
-            mixture = make_mixture(np.full(3, 1 / 3), means, np.full(3, alpha**2), "spherical")
-            moments = expect(rows, core, mixture, 3, spheres).moments
+            mixture = make_mixture(np.full(3, 1 / 3), means, np.full(3, alpha**2), spheres)
+            moments = expect(rows, core, mixture).moments
             means = means + moments.sums / np.maximum(moments.counts, 1e-12)[:, None]
-        resp, posterior = posterior_of_all(rows, core, mixture, 3, spheres)
+        resp, posterior = posterior_of_all(rows, core, mixture)
         labels = resp.argmax(axis=1)
         labels[core.core.rows] = core.core.expand(posterior.labels)
         assert (labels == theirs.labels_).all(), seed

@@ -7,16 +7,11 @@ import pytest
 from ppc_problems import small_problem
 
 from coterie.data import Rows
-from coterie.mixture.ppc.core import CorePosterior, Settings
-from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.expectation import expect, posterior_of_all
-from coterie.mixture.ppc.gaussians import make_mixture
-from coterie.mixture.ppc.pairs import pair_posteriors
-from coterie.mixture.ppc.prior import Prior
-from coterie.mixture.ppc.weights import ByGradient, ByGrid
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
+from coterie.mixture.ppc.em import expect, posterior_of_all
+from coterie.mixture.ppc.gaussians import MixtureShape, make_mixture
+from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior
 from reference.ppc import cluster_log_likelihood, naive_ppc
-
-FULL = COVARIANCES["full"]
 
 
 def naive_of(problem, per_cluster, sampling):
@@ -31,8 +26,13 @@ def naive_of(problem, per_cluster, sampling):
 
 
 def core_of(problem, inference="exact", sampling="point"):
-    settings = Settings(inference, sampling, 0.95)
-    return CorePosterior(problem.constraints, problem.n_clusters, settings, seed=0)
+    settings = PpcSettings(inference, sampling, 0.95)
+    return CoreGraph(problem.constraints, problem.n_clusters, settings, seed=0)
+
+
+def mixture_of(problem, per_cluster=1):
+    shape = MixtureShape(problem.n_clusters, per_cluster, "full", 0.0)
+    return make_mixture(problem.weights, problem.means, problem.covariances, shape)
 
 
 @pytest.mark.parametrize("sampling", ["point", "chunklet"])
@@ -54,11 +54,11 @@ def test_exact_mode_equals_enumeration(sampling, per_cluster, block):
         assert value - broken == pytest.approx(log_omega, abs=1e-10), seed
         np.testing.assert_allclose(counts + free * pi, expected, atol=1e-10)
 
-        mixture = make_mixture(problem.weights, problem.means, problem.covariances, "full")
+        mixture = mixture_of(problem, per_cluster)
         rows = Rows(problem.X)
-        found = expect(rows, core, mixture, problem.n_clusters, FULL)
+        found = expect(rows, core, mixture)
         assert found.log_likelihood - broken == pytest.approx(log_joint, abs=1e-9), seed
-        resp, answer = posterior_of_all(rows, core, mixture, problem.n_clusters, FULL)
+        resp, answer = posterior_of_all(rows, core, mixture)
         np.testing.assert_allclose(resp, posterior, atol=1e-10)
         same = pair_posteriors(problem.constraints, core.core, resp, answer)
         np.testing.assert_allclose(same, together, atol=1e-10)
@@ -85,8 +85,7 @@ def test_sums_of_several_components_per_cluster():
         share = (density * problem.weights).reshape(len(problem.X), -1, 2)
         share /= share.sum(axis=2, keepdims=True)
         resp = (posterior[:, :, None] * share).reshape(len(problem.X), -1)
-        mixture = make_mixture(problem.weights, problem.means, problem.covariances, "full")
-        found = expect(Rows(problem.X), core_of(problem), mixture, problem.n_clusters, FULL)
+        found = expect(Rows(problem.X), core_of(problem), mixture_of(problem, 2))
         np.testing.assert_allclose(found.moments.counts, resp.sum(axis=0), atol=1e-10)
         for g in range(resp.shape[1]):
             diff = problem.X - problem.means[g]
@@ -110,7 +109,7 @@ def test_gradient_of_log_omega_by_finite_differences(rough):
 
 
 def test_nonoverlapping_is_exact_for_pairs_that_share_no_row():
-    """Also the paper's closed form, with its exponents put right (THEORY.md)."""
+    """Also the paper's closed form, with its exponents put right."""
     for seed in range(3, 43, 4):  # shape "disjoint"
         problem = small_problem(seed)
         core = core_of(problem)
@@ -138,7 +137,7 @@ def test_weights_maximise_the_objective():
             continue
         core = core_of(problem)
         prior = Prior(core.graph, core.exponent, core.rough)
-        counts = rng.dirichlet(np.ones(2)) * prior.total + rng.uniform(0, 3, 2)
+        counts = rng.dirichlet(np.ones(2)) * core.exponent.sum() + rng.uniform(0, 3, 2)
         found = ByGradient(prior)(counts, np.array([0.5, 0.5]))
         value = counts @ np.log(found.pi) - found.log_omega
         assert found.log_omega == pytest.approx(prior.log_omega(np.log(found.pi))[0], abs=1e-8)
@@ -174,7 +173,7 @@ def test_like_components_are_counted_not_repeated():
 
     rows = np.arange(2000).reshape(-1, 2)
     c = Constraints(2000, rows[:700], rows[700:])
-    core = CorePosterior(c, 3, Settings("exact", "point", 0.95), 0)
+    core = CoreGraph(c, 3, PpcSettings("exact", "point", 0.95), 0)
     prior = Prior(core.graph, core.exponent, core.rough)
     assert sum(part.model.n_nodes for part in prior._exact) < 60
     pi = np.array([0.5, 0.3, 0.2])

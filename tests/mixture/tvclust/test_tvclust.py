@@ -13,11 +13,11 @@ from coterie.data import Rows, use_threads
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.mixture import TVClust
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
-from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
+from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
 from coterie.mixture.tvclust.variational import (
     Alpha,
-    Data,
     Priors,
+    TwoViews,
     responsibilities,
     run_variational,
 )
@@ -35,7 +35,7 @@ def noisy_pairs(y, m, p, seed=0):
 
 
 def run(X, c, family, *, alpha=1.0, truncation=4, iterations=6, seed=0):
-    data = Data.of(Rows(X), np.empty(0), PairEvidence(c), family)
+    data = TwoViews(Rows(X), np.empty(0), PairEvidence(c), family)
     priors = Priors(
         Beta(5.0, 1.0), Beta(4.0, 1.5), alpha if isinstance(alpha, Alpha) else Alpha(alpha)
     )
@@ -67,17 +67,18 @@ def test_bound_is_its_definition(alpha):
     data, priors, found = run(
         X, c, Gaussian(np.array([0.5, 2.0]), 0.7, 4.2), alpha=alpha, iterations=400
     )
-    resp = responsibilities(data, found)
+    factors = found.factors
+    resp = responsibilities(data, factors)
     pairs = [
         (int(i), int(j), int(k), float(w), None if np.isnan(g) else float(g))
         for (i, j), k, w, g in zip(c.pairs, c.kind, c.weight, c.certainty, strict=True)
     ]
-    sticks = list(zip(found.sticks.a, found.sticks.b, strict=True))
+    sticks = list(zip(factors.sticks.a, factors.sticks.b, strict=True))
     with_prior = alpha.rate is not None
     expected = naive_bound(
         NaiveGaussian([0.5, 2.0], 0.7, 4.2), X, pairs, resp, sticks,
-        tuple(found.p), tuple(found.q),
-        tuple(found.alpha) if with_prior else alpha.mean,
+        tuple(factors.p), tuple(factors.q),
+        tuple(factors.alpha) if with_prior else alpha.mean,
         tuple(priors.p), tuple(priors.q), tuple(alpha) if with_prior else None,
     )  # fmt: skip
     assert found.bounds[-1] == pytest.approx(expected, abs=1e-5)
@@ -164,7 +165,7 @@ def test_a_certainty_fixes_its_own_pair_and_weight_is_multiplicity():
     evidence = PairEvidence(certain)
     p, q = evidence.update(np.full(certain.n_pairs, 0.5), Beta(3.0, 1.0), Beta(2.0, 1.0))
     assert (p, q) == (Beta(3.0, 1.0), Beta(2.0, 1.0))  # such pairs teach nothing about p and q
-    odds = evidence.odds(Belief.at(0.6, 0.7))
+    odds = evidence.odds(AnswerLogs.at(0.6, 0.7))
     np.testing.assert_allclose(np.abs(odds), np.log(0.9 / 0.1))
     double = Constraints(
         60, must_link=c.must_link, cannot_link=c.cannot_link, must_weight=2.0, cannot_weight=2.0

@@ -11,8 +11,8 @@ from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.mixture.tvclust import gibbs
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
-from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
-from coterie.mixture.tvclust.variational import Alpha, Data, Priors
+from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
+from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews
 from reference.tvclust import NaiveGaussian, NaiveMultinomial, log_joint, naive_sweep, partitions
 
 P, Q, ALPHA = 0.85, 0.9, 1.3
@@ -45,7 +45,7 @@ def small_problem(family, seed=0, hard=False):
         X = rng.integers(0, 3, size=(n, 3)).astype(float)
         ours, naive = Multinomial(3, 0.6), NaiveMultinomial(3, 0.6)
         rows = Rows(sp.csr_matrix(X))
-    return Data.of(rows, np.empty(0), PairEvidence(c), ours), naive, X, c
+    return TwoViews(rows, np.empty(0), PairEvidence(c), ours), naive, X, c
 
 
 @pytest.mark.parametrize("family", ["gaussian", "multinomial"])
@@ -53,7 +53,7 @@ def test_joint_of_every_partition(family):
     data, naive, X, c = small_problem(family)
     for labels in partitions(6):
         expected = log_joint(naive, X, pairs_of(c), labels, P, Q, ALPHA)
-        ours = gibbs.log_joint(data, np.array(labels), Belief.at(P, Q), ALPHA)
+        ours = gibbs.log_joint(data, np.array(labels), AnswerLogs.at(P, Q), ALPHA)
         assert ours == pytest.approx(expected, abs=1e-9)
 
 
@@ -64,15 +64,14 @@ def test_sweeps_visit_partitions_as_often_as_they_should(family, hard):
     every = list(partitions(6))
     joint = np.array([log_joint(naive, X, pairs_of(c), z, P, Q, ALPHA) for z in every])
     exact = np.exp(joint - logsumexp(joint))
-    nodes = gibbs.Nodes.of(data)
-    sampler = gibbs.Sampler(data, nodes)
-    labels = np.arange(len(nodes.ptr) - 1)
+    sampler = gibbs.Sampler(data)
+    labels = sampler.of_nodes(np.arange(6))
     rng = np.random.default_rng(1)
     seen = dict.fromkeys(every, 0)
     sweeps = 8_000
     for _ in range(sweeps):
-        sampler.sweep(labels, Belief.at(P, Q), ALPHA, rng)
-        seen[_numbered(labels[nodes.of_row])] += 1
+        labels = sampler.sweep(labels, AnswerLogs.at(P, Q), ALPHA, rng)
+        seen[_numbered(sampler.of_rows(labels))] += 1
     found = np.array([seen[z] for z in every]) / sweeps
     assert 0.5 * np.abs(found - exact).sum() < 0.05  # total variation
 
@@ -86,21 +85,20 @@ def _numbered(labels):
 def test_conditionals_are_those_of_the_joint(family):
     """One node free, all others held: draws follow the joint's ratio."""
     data, naive, X, c = small_problem(family, seed=3)
-    nodes = gibbs.Nodes.of(data)
-    sampler = gibbs.Sampler(data, nodes)
+    sampler = gibbs.Sampler(data)
+    nodes = sampler.nodes
     start = np.array([0, 0, 1, 1, 2, 2])
     rng = np.random.default_rng(0)
     # A sweep visits the nodes in the order the generator gives: the node drawn last is conditioned
     # on the others as the sweep left them; accumulate observed and expected shares by cluster size.
     observed = expected = 0.0
     for _ in range(500):
-        labels = start[nodes.members[nodes.ptr[:-1]]].copy()
+        labels = sampler.of_nodes(start)
         state = rng.bit_generator.state
         rng.integers(2**63, size=1, dtype=np.uint64)
         last = rng.permutation(len(labels))[-1]
         rng.bit_generator.state = state
-        sampler.sweep(labels, Belief.at(P, Q), ALPHA, rng)
-        rows = labels[nodes.of_row]
+        rows = sampler.of_rows(sampler.sweep(labels, AnswerLogs.at(P, Q), ALPHA, rng))
         row = int(nodes.members[nodes.ptr[last]])
         others = sorted(set(np.delete(rows, row).tolist()))
         joints = []
@@ -132,11 +130,10 @@ def test_successive_conditional_simulation_returns_the_prior():
         friend = np.where(together, rng.random(8) < p, rng.random(8) >= q)
         pairs = np.column_stack([i, j])
         c = Constraints(n, must_link=pairs[friend], cannot_link=pairs[~friend])
-        data = Data.of(Rows(X), np.empty(0), PairEvidence(c), Gaussian(scale, kappa0, nu0))
-        nodes = gibbs.Nodes.of(data)
-        seats = labels[nodes.members[nodes.ptr[:-1]]]
-        gibbs.Sampler(data, nodes).sweep(seats, Belief.at(p, q), alpha, rng)
-        _, labels = np.unique(seats[nodes.of_row], return_inverse=True)
+        data = TwoViews(Rows(X), np.empty(0), PairEvidence(c), Gaussian(scale, kappa0, nu0))
+        sampler = gibbs.Sampler(data)
+        seats = sampler.sweep(sampler.of_nodes(labels), AnswerLogs.at(p, q), alpha, rng)
+        _, labels = np.unique(sampler.of_rows(seats), return_inverse=True)
         p, q = gibbs.draw_beliefs(data, labels, priors, rng)
         alpha = gibbs.draw_alpha(alpha, labels.max() + 1, n, priors.alpha, rng)
         if step >= 200:
@@ -169,26 +166,26 @@ def _rows_given(labels, scale, kappa0, nu0, rng):
 def test_long_runs_of_updates_and_downdates_keep_their_digits():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) * 1e-3 + 50.0])
-    data = Data.of(
+    data = TwoViews(
         Rows.centered(X), np.empty(0), PairEvidence(Constraints(200)), Gaussian(X.var(0), 1.0, 5.0)
     )
-    nodes = gibbs.Nodes.of(data)
-    sampler = gibbs.Sampler(data, nodes)
+    sampler = gibbs.Sampler(data)
     labels = np.repeat([0, 1], 100)
     for _ in range(50):
-        sampler.sweep(labels, Belief.at(P, Q), ALPHA, rng)
+        labels = sampler.sweep(labels, AnswerLogs.at(P, Q), ALPHA, rng)
     assert len(np.unique(labels[:100])) == len(np.unique(labels[100:])) == 1
     assert labels[0] != labels[150]
 
 
 def test_more_clusters_than_the_first_slots():
     X = np.arange(200.0)[:, None] * 1e3
-    data = Data.of(
+    data = TwoViews(
         Rows(X), np.empty(0), PairEvidence(Constraints(200)), Gaussian(np.ones(1), 1e-3, 5.0)
     )
-    nodes = gibbs.Nodes.of(data)
-    labels = np.zeros(200, dtype=np.int64)
-    gibbs.Sampler(data, nodes).sweep(labels, Belief.at(P, Q), 1e60, np.random.default_rng(0))
+    start = np.zeros(200, dtype=np.int64)
+    rng = np.random.default_rng(0)
+    labels = gibbs.Sampler(data).sweep(start, AnswerLogs.at(P, Q), 1e60, rng)
+    assert not start.any()  # a value goes in, another comes out
     assert len(np.unique(labels)) > 150
 
 
@@ -206,7 +203,7 @@ def test_naive_sweep_and_ours_agree_in_distribution():
     """The twin the benchmark times is the same sampler: mean number of clusters after a sweep."""
     data, naive, X, _ = small_problem("gaussian", seed=5)
     plain = Constraints(6, must_link=[(0, 1), (2, 4)], cannot_link=[(0, 5)])
-    data = Data.of(data.rows, np.empty(0), PairEvidence(plain), data.family)
+    data = TwoViews(data.rows, np.empty(0), PairEvidence(plain), data.family)
     friends = {k: [] for k in range(6)}
     strangers = {k: [] for k in range(6)}
     for (a, b), kind in zip(plain.pairs.tolist(), plain.kind, strict=True):
@@ -218,11 +215,10 @@ def test_naive_sweep_and_ours_agree_in_distribution():
     for _ in range(300):
         naive_sweep(naive, X, friends, strangers, labels, P, Q, ALPHA, rng)
         theirs.append(len(np.unique(labels)))
-    nodes = gibbs.Nodes.of(data)
-    sampler = gibbs.Sampler(data, nodes)
-    seats = np.zeros(len(nodes.ptr) - 1, dtype=np.int64)
+    sampler = gibbs.Sampler(data)
+    seats = sampler.of_nodes(np.zeros(6, dtype=np.int64))
     ours = []
     for _ in range(5_000):
-        sampler.sweep(seats, Belief.at(P, Q), ALPHA, rng)
+        seats = sampler.sweep(seats, AnswerLogs.at(P, Q), ALPHA, rng)
         ours.append(len(np.unique(seats)))
     assert np.mean(theirs) == pytest.approx(np.mean(ours), abs=0.25)

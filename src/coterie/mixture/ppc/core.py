@@ -1,4 +1,6 @@
-"""Posterior of the rows in pairs: exact where the graph is narrow, by the chosen engine else."""
+"""Posterior of the rows in pairs, and of the pairs: exact where the graph is narrow, by the chosen
+engine elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.constraints import Constraints
+from coterie.constraints import Constraints, Core
 from coterie.exceptions import TooWide
 from coterie.inference import (
     ExactPlan,
@@ -19,8 +21,9 @@ from coterie.inference import (
     infer,
 )
 from coterie.inference.model import components, entry_rows, subgraph
+from coterie.mixture.core_rows import node_of_row
 
-__all__ = ["CorePosterior", "Posterior", "Settings"]
+__all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -36,7 +39,7 @@ _GIBBS = {"burn_in": 20, "n_samples": 60}
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
 
 
-class Settings(NamedTuple):
+class PpcSettings(NamedTuple):
     """How the core is treated: parameters of `PPC` that concern pairs."""
 
     inference: str
@@ -44,7 +47,7 @@ class Settings(NamedTuple):
     default_certainty: float
 
 
-class Posterior(NamedTuple):
+class CorePosterior(NamedTuple):
     """What inference says of the nodes.
 
     Attributes
@@ -75,20 +78,20 @@ class _Part(NamedTuple):
     plan: ExactPlan | None
 
 
-class CorePosterior:
-    """The constraint graph with what each E-step needs of it.
+class CoreGraph:
+    """The constraint graph with what each E-step needs of it; fixed once it is built.
 
     Parameters
     ----------
     constraints : Constraints
     n_clusters : int
-    settings : Settings
+    settings : PpcSettings
     seed : int
         Gibbs sampling uses the same random numbers in every E-step, so that EM comes to rest.
     """
 
     def __init__(
-        self, constraints: Constraints, n_clusters: int, settings: Settings, seed: int
+        self, constraints: Constraints, n_clusters: int, settings: PpcSettings, seed: int
     ) -> None:
         self.core = constraints.core()
         self.n_samples = constraints.n_samples
@@ -104,8 +107,6 @@ class CorePosterior:
         self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
-        # Marginals of the last E-step, where mean field goes on from; None to begin afresh.
-        self.last: FloatArray | None = None
 
     def _split(self) -> list[_Part]:
         """Parts by engine, and which nodes' share of log Ω is approximate."""
@@ -142,7 +143,13 @@ class CorePosterior:
             f'{_MAX_TABLE["exact"]} entries. Use inference="auto" or "mean_field".'
         )
 
-    def infer(self, log_likelihood: FloatArray, log_weights: FloatArray, final: bool) -> Posterior:
+    def infer(
+        self,
+        log_likelihood: FloatArray,
+        log_weights: FloatArray,
+        last: FloatArray | None,
+        final: bool,
+    ) -> CorePosterior:
         """Posterior of every node.
 
         Parameters
@@ -150,6 +157,8 @@ class CorePosterior:
         log_likelihood : (r, K)
             log p(x | cluster) of the rows of the core.
         log_weights : (K,)
+        last : (s, K) or None
+            Marginals of the last E-step, where mean field goes on from; None to begin afresh.
         final : bool
             Whether this is the last E-step, done with more care.
         """
@@ -157,30 +166,29 @@ class CorePosterior:
         unary += self.exponent[:, None] * log_weights
         np.negative(unary, out=unary)
         if len(self.parts) == 1:
-            found = self._run(self.parts[0], unary, final)
-            answer = Posterior(*found)
-        else:
-            answer = self._join(unary, final)
-        self.last = answer.marginals
-        return answer
+            return self._run(self.parts[0], unary, last, final)
+        return self._join(unary, last, final)
 
-    def _join(self, unary: FloatArray, final: bool) -> Posterior:
+    def _join(self, unary: FloatArray, last: FloatArray | None, final: bool) -> CorePosterior:
         marginals = np.empty_like(unary)
         edge_same = np.zeros(self.graph.indices.size)
         labels = np.empty(self.core.n_nodes, dtype=np.int64)
         log_partition, converged = 0.0, True
         for part in self.parts:
-            found = self._run(part, np.ascontiguousarray(unary[part.nodes]), final)
+            before = None if last is None else last[part.nodes]
+            found = self._run(part, np.ascontiguousarray(unary[part.nodes]), before, final)
             marginals[part.nodes], labels[part.nodes] = found.marginals, found.labels
             if found.edge_same is not None:
                 edge_same[part.entries] = found.edge_same
             log_partition += found.log_partition
             converged = converged and found.converged
-        return Posterior(marginals, log_partition, edge_same, labels, converged)
+        return CorePosterior(marginals, log_partition, edge_same, labels, converged)
 
-    def _run(self, part: _Part, unary: FloatArray, final: bool) -> Posterior:
+    def _run(
+        self, part: _Part, unary: FloatArray, last: FloatArray | None, final: bool
+    ) -> CorePosterior:
         model = part.graph._replace(unary=unary)
-        found = self._engine(part, model, final)
+        found = self._engine(part, model, last, final)
         assert found.marginals is not None
         log_partition = found.log_partition
         if log_partition is None:
@@ -191,20 +199,22 @@ class CorePosterior:
             # Each row's own best cluster may break a hard pair: descend to labels that do not.
             if not np.isfinite(energy(model, labels)):
                 labels = icm(model, labels, random_state=self.seed).labels
-        return Posterior(
+        return CorePosterior(
             found.marginals, log_partition, found.edge_same, labels, bool(found.converged)
         )
 
-    def _engine(self, part: _Part, model: PairwiseModel, final: bool) -> Inference:
+    def _engine(
+        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+    ) -> Inference:
         if part.method == "exact":
             return infer(model, "exact", plan=part.plan)
         options: dict[str, Any] = {}
         if part.method == "mean_field":
-            options = dict(_FIELD_FIRST if self.last is None else _FIELD)
+            options = dict(_FIELD_FIRST if last is None else _FIELD)
             if final:
                 options = dict(_FIELD_LAST)
-            if self.last is not None:
-                options["marginals"] = self.last[part.nodes]
+            if last is not None:
+                options["marginals"] = last
         elif part.method == "gibbs":
             options = dict(_GIBBS_LAST if final else _GIBBS)
         return infer(model, part.method, random_state=self.seed, **options)
@@ -260,3 +270,24 @@ def _free_energy(model: PairwiseModel, found: Inference) -> float:
         paid = chance > 0
         value -= float((cost[once, 0][paid] * chance[paid]).sum())
     return value
+
+
+def pair_posteriors(
+    constraints: Constraints, core: Core, resp: FloatArray, posterior: CorePosterior | None
+) -> FloatArray:
+    """P(z_i = z_j | X, pairs) of every pair, (m,).
+
+    From the engine for pairs in the graph; 1 for pairs inside a group of hard must-links. Pairs of
+    weight 0 are not in the graph: for them the rows count as independent given the rest.
+    """
+    i, j = constraints.pairs.T
+    out = np.einsum("mk,mk->m", resp[i], resp[j])
+    if posterior is None:
+        return out
+    of_edge = np.empty(core.edges.shape[0])
+    of_edge[core.edge_of] = posterior.edge_same
+    in_graph = core.pair_edge >= 0
+    out[in_graph] = of_edge[core.pair_edge[in_graph]]
+    node = node_of_row(core, constraints.n_samples)
+    out[(node[i] == node[j]) & (node[i] >= 0)] = 1.0
+    return np.clip(out, 0.0, 1.0)

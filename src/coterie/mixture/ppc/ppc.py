@@ -1,9 +1,9 @@
-"""PPC: penalized probabilistic clustering (seed 001)."""
+"""PPC: penalized probabilistic clustering (Lu and Leen 2007, cited as PPC in this folder)."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows
+from coterie.data import Rows, map_blocks
 from coterie.exceptions import InvalidParameter
-from coterie.mixture.ppc.core import CorePosterior, Settings
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.density import log_density_of_rows, sample_rows
-from coterie.mixture.ppc.expectation import posterior_of_all
-from coterie.mixture.ppc.fit import Problem, Run, make_problem, run
-from coterie.mixture.ppc.gaussians import Mixture, log_sum_rows, make_mixture
-from coterie.mixture.ppc.pairs import pair_posteriors, suspects
-from coterie.mixture.ppc.start import INITS, Shape, mixture_from_model, start_mixture
+from coterie.mixture.ppc.em import EmRun, PpcProblem, make_problem, posterior_of_all, run
+from coterie.mixture.ppc.gaussians import (
+    Mixture,
+    MixtureShape,
+    cluster_log_densities,
+    log_sum_rows,
+    make_mixture,
+)
+from coterie.mixture.ppc.start import INITS, mixture_from_model, start_mixture
+from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["PPC"]
@@ -36,7 +40,7 @@ WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
 class PPC(ConstrainedClusterer):
     r"""Gaussian mixture with must-link and cannot-link pairs in the prior of the assignments.
 
-    Maximises the penalised likelihood of Lu and Leen (2.6),
+    Maximises the penalised likelihood of Lu and Leen (2007, equation 2.6),
 
     .. math:: P(X) = \frac1\Omega \sum_Z \prod_i \pi_{z_i} N(x_i | \mu_{z_i}, \Sigma_{z_i})
         \prod_{ML} e^{-w_{ij} 1[z_i \ne z_j]} \prod_{CL} e^{-w_{ij} 1[z_i = z_j]},
@@ -153,7 +157,7 @@ class PPC(ConstrainedClusterer):
         self.warm_start = warm_start
 
     # -- fit -----------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> PPC:
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
         """Fit the mixture to the rows of X and what is known about pairs of them.
 
         Parameters
@@ -169,17 +173,10 @@ class PPC(ConstrainedClusterer):
         if constraints.is_hard.any():
             constraints.check_feasible(k, hard_only=True)
         rng = check_random_state(self.random_state)
-        settings = Settings(self.inference, self.sampling, self.default_certainty)
-        core = CorePosterior(constraints, k, settings, int(rng.randint(2**31 - 1)))
-        problem = make_problem(
-            Rows.centered(X),
-            core,
-            k,
-            weights_update=self.weights_update,
-            covariance_type=self.covariance_type,
-            reg_covar=self.reg_covar,
-        )
-        best: Run | None = None
+        settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
+        core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
+        problem = make_problem(Rows.centered(X), core, self._shape(), self.weights_update)
+        best: EmRun | None = None
         for number in range(self._n_starts()):
             start = self._start(problem, X, constraints, rng, number)
             result = run(problem, start, self.max_iter, self.tol)
@@ -219,29 +216,33 @@ class PPC(ConstrainedClusterer):
         given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "means_"))
         return 1 if given else int(self.n_init)
 
+    def _shape(self) -> MixtureShape:
+        return MixtureShape(
+            int(self.n_components),
+            int(self.components_per_cluster),
+            self.covariance_type,
+            self.reg_covar,
+        )
+
     def _start(
         self,
-        problem: Problem,
+        problem: PpcProblem,
         X: Any,
         constraints: Constraints,
         rng: np.random.RandomState,
         number: int,
     ) -> Mixture:
-        k, per_cluster = problem.n_clusters, int(self.components_per_cluster)
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
-            origin = problem.rows.origin
-            return mixture_from_model(model, origin, k * per_cluster, self.covariance_type)
-        shape = Shape(k, per_cluster, self.covariance_type, self.reg_covar)
-        return start_mixture(problem.rows, X, constraints, shape, self.init, rng, number)
+            return mixture_from_model(model, problem.rows.origin, problem.shape)
+        return start_mixture(problem.rows, X, constraints, problem.shape, self.init, rng, number)
 
-    def _publish(self, problem: Problem, constraints: Constraints, best: Run) -> None:
-        k, mixture = problem.n_clusters, best.mixture
-        covariance = COVARIANCES[self.covariance_type]
-        problem.core.last = best.marginals
-        resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, k, covariance)
+    def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
+        mixture, core = best.state.mixture, problem.core.core
+        resp, posterior = posterior_of_all(
+            problem.rows, problem.core, mixture, best.state.marginals
+        )
         labels = resp.argmax(axis=1)
-        core = problem.core.core
         if posterior is not None:
             labels[core.rows] = core.expand(posterior.labels)
         self.resp_ = resp
@@ -250,7 +251,7 @@ class PPC(ConstrainedClusterer):
         self.means_ = mixture.means + problem.rows.origin
         self.covariances_ = mixture.covariances
         self.precisions_cholesky_ = mixture.factors
-        self.precisions_ = covariance.precisions(mixture.factors)
+        self.precisions_ = problem.shape.covariance.precisions(mixture.factors)
         self.lower_bounds_ = best.bounds
         self.lower_bound_ = best.bounds[-1]
         self.n_iter_ = len(best.bounds)
@@ -277,11 +278,11 @@ class PPC(ConstrainedClusterer):
         check_is_fitted(self)
         X = self._check_new_rows(X)
         origin = self.weights_ @ self.means_
-        mixture = make_mixture(
-            self.weights_, self.means_ - origin, self.covariances_, self.covariance_type
-        )
-        k = self.weights_.size // self.components_per_cluster
-        return log_density_of_rows(Rows(X, shift=origin), mixture, k, self.covariance_type)
+        n_clusters = self.weights_.size // self.components_per_cluster
+        shape = self._shape()._replace(n_clusters=n_clusters)  # as fitted, whatever was set since
+        mixture = make_mixture(self.weights_, self.means_ - origin, self.covariances_, shape)
+        blocks = map_blocks(Rows(X, shift=origin), cluster_log_densities, mixture)
+        return np.concatenate(list(blocks))
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The most probable cluster of each row, (n,). Pairs concern the rows of `fit` only."""
@@ -305,8 +306,15 @@ class PPC(ConstrainedClusterer):
         """Draw rows (n, d) and their clusters (n,) from the mixture."""
         check_is_fitted(self)
         count = check_count("n_samples", n_samples)
-        mixture = Mixture(self.weights_, self.means_, self.covariances_, self.precisions_cholesky_)
-        rows, component = sample_rows(mixture, self.covariance_type, count, self.random_state)
+        rng = check_random_state(self.random_state)
+        n_components, d = self.means_.shape
+        sizes = rng.multinomial(count, self.weights_ / self.weights_.sum())
+        component = np.repeat(np.arange(n_components, dtype=np.int64), sizes)
+        rows = rng.standard_normal((count, d))
+        for g in range(n_components):
+            inside = component == g
+            root = self._shape().covariance.square_root(self.covariances_, g, d)
+            rows[inside] = self.means_[g] + rows[inside] @ root.T
         return rows, component // self.components_per_cluster
 
     def bic(self, X: Any) -> float:
@@ -320,5 +328,5 @@ class PPC(ConstrainedClusterer):
 
     def _n_parameters(self) -> int:
         n_components, d = self.means_.shape
-        covariance = COVARIANCES[self.covariance_type].n_parameters(n_components, d)
+        covariance = self._shape().covariance.n_parameters(n_components, d)
         return covariance + n_components * d + n_components - 1

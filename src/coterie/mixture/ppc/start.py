@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,33 +10,33 @@ from sklearn.cluster import KMeans
 
 from coterie.cluster import Mosaic, PCKMeans
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import Rows, fold, map_blocks
 from coterie.exceptions import InvalidParameter
-from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.gaussians import Mixture, gather, make_mixture, maximize
-from coterie.mixture.ppc.weights import closed_form
+from coterie.mixture.ppc.gaussians import (
+    Mixture,
+    MixtureShape,
+    Moments,
+    RowLabels,
+    StartMeans,
+    label_moments,
+    make_mixture,
+    maximize,
+    nearest_means,
+)
+from coterie.mixture.ppc.prior import closed_form
 
-__all__ = ["INITS", "Shape", "mixture_from_model", "start_mixture"]
+__all__ = ["INITS", "mixture_from_model", "start_mixture"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 INITS = ("neighborhoods", "mosaic", "kmeans", "random")
 
 
-class Shape(NamedTuple):
-    """Number and kind of the Gaussians of a mixture."""
-
-    n_clusters: int
-    per_cluster: int
-    covariance_type: str
-    reg_covar: float
-
-
 def start_mixture(
     rows: Rows,
     X: Any,
     constraints: Constraints,
-    shape: Shape,
+    shape: MixtureShape,
     init: Any,
     random_state: np.random.RandomState,
     number: int,
@@ -54,7 +54,8 @@ def start_mixture(
     """
     seed = int(random_state.randint(2**31 - 1))
     if not isinstance(init, str):
-        labels = _nearest(X, _given_means(init, shape.n_clusters, X.shape[1]))
+        means = _given_means(init, shape.n_clusters, rows.d) - rows.origin
+        labels = np.concatenate(list(map_blocks(rows, nearest_means, means)))
         return mixture_from_labels(rows, labels, shape, seed)
     init = _kind(init, constraints, number)
     if init == "random":
@@ -79,21 +80,27 @@ def _kind(init: str, constraints: Constraints, number: int) -> str:
     return "mosaic" if number == 1 and telling else "random"
 
 
-def _wide_on_random_rows(rows: Rows, shape: Shape, random_state: np.random.RandomState) -> Mixture:
-    count = shape.n_clusters * shape.per_cluster
+def _wide_on_random_rows(
+    rows: Rows, shape: MixtureShape, random_state: np.random.RandomState
+) -> Mixture:
+    count = shape.n_components
     means = np.asarray(rows.take(random_state.choice(rows.n, count, replace=False)), np.float64)
-    covariances = _of_all(rows, shape, count)
-    return make_mixture(np.full(count, 1.0 / count), means, covariances, shape.covariance_type)
+    return make_mixture(np.full(count, 1.0 / count), means, _of_all(rows, shape), shape)
 
 
-def _of_all(rows: Rows, shape: Shape, count: int) -> FloatArray:
-    """`count` times the covariance of all rows."""
-    covariance = COVARIANCES[shape.covariance_type]
+def _of_all(rows: Rows, shape: MixtureShape) -> FloatArray:
+    """The covariance of all rows for every component."""
+    together = RowLabels(np.zeros(rows.n, dtype=np.int64))
     middle = np.zeros((1, rows.d))
     for _ in range(2):  # the mean, then squares about it
-        moments = gather(rows, lambda lo, hi: np.ones((hi - lo, 1)), middle, covariance)
-        middle, whole = maximize(moments, middle, shape.reg_covar, covariance)
-    return covariance.repeat(whole, count)
+        moments = _moments(rows, together, middle, shape)
+        middle, whole = maximize(moments, middle, shape.covariance, shape.reg_covar)
+    return shape.covariance.repeat(whole, shape.n_components)
+
+
+def _moments(rows: Rows, labels: RowLabels, means: FloatArray, shape: MixtureShape) -> Moments:
+    about = StartMeans(means, shape.covariance)
+    return fold(map_blocks(rows, label_moments, about, state=labels))
 
 
 def _joins_most(constraints: Constraints) -> bool:
@@ -102,44 +109,37 @@ def _joins_most(constraints: Constraints) -> bool:
     return bool(closure.sizes.max() > constraints.n_samples / 2)
 
 
-def mixture_from_labels(rows: Rows, labels: IntArray, shape: Shape, seed: int) -> Mixture:
+def mixture_from_labels(rows: Rows, labels: IntArray, shape: MixtureShape, seed: int) -> Mixture:
     """The mixture that fits labels best; clusters of several components are split by KMeans."""
     if shape.per_cluster > 1:
         labels = _split(rows, labels, shape, seed)
-    covariance = COVARIANCES[shape.covariance_type]
-    count = shape.n_clusters * shape.per_cluster
-
-    def resp(lo: int, hi: int) -> FloatArray:
-        return np.equal.outer(labels[lo:hi], np.arange(count)).astype(np.float64)
-
+    components, covariance = RowLabels(labels), shape.covariance
     # Means first, then squares about them: no digits are lost where clusters lie far apart.
-    middle = np.zeros((count, rows.d))
-    means, _ = maximize(gather(rows, resp, middle, covariance), middle, 0.0, covariance)
-    moments = gather(rows, resp, means, covariance)
-    means, covariances = maximize(moments, means, shape.reg_covar, covariance)
+    middle = np.zeros((shape.n_components, rows.d))
+    means, _ = maximize(_moments(rows, components, middle, shape), middle, covariance, 0.0)
+    moments = _moments(rows, components, means, shape)
+    means, covariances = maximize(moments, means, covariance, shape.reg_covar)
     empty = moments.counts == 0
     if empty.any():  # fewer distinct rows than components: as wide as all rows together
-        covariances = covariance.keep(covariances, _of_all(rows, shape, count), empty)
-    return make_mixture(closed_form(moments.counts), means, covariances, shape.covariance_type)
+        covariances = covariance.keep(covariances, _of_all(rows, shape), empty)
+    return make_mixture(closed_form(moments.counts), means, covariances, shape)
 
 
-def mixture_from_model(
-    model: Any, origin: FloatArray, n_components: int, covariance_type: str
-) -> Mixture:
+def mixture_from_model(model: Any, origin: FloatArray, shape: MixtureShape) -> Mixture:
     """Where a fitted PPC or GaussianMixture of the same size and covariance type ended."""
-    theirs = getattr(model, "covariance_type", covariance_type)
-    shape = (n_components, origin.size)
-    if theirs != covariance_type or np.shape(model.means_) != shape:
+    theirs = getattr(model, "covariance_type", shape.covariance_type)
+    expected = (shape.n_components, origin.size)
+    if theirs != shape.covariance_type or np.shape(model.means_) != expected:
         raise InvalidParameter(
             f"init is a model with {theirs!r} covariances and means of shape "
-            f"{np.shape(model.means_)}; expected {covariance_type!r} and {shape}."
+            f"{np.shape(model.means_)}; expected {shape.covariance_type!r} and {expected}."
         )
     means = np.array(model.means_, dtype=np.float64) - origin
     covariances = np.array(model.covariances_, dtype=np.float64)
-    return make_mixture(closed_form(np.array(model.weights_)), means, covariances, covariance_type)
+    return make_mixture(closed_form(np.array(model.weights_)), means, covariances, shape)
 
 
-def _split(rows: Rows, labels: IntArray, shape: Shape, seed: int) -> IntArray:
+def _split(rows: Rows, labels: IntArray, shape: MixtureShape, seed: int) -> IntArray:
     """Components (n,): cluster k becomes components k·C .. k·C + C − 1."""
     out = labels * shape.per_cluster
     for k in range(shape.n_clusters):
@@ -159,18 +159,3 @@ def _given_means(init: Any, n_clusters: int, d: int) -> FloatArray:
             f"{(n_clusters, d)}; got an array of shape {means.shape}."
         )
     return means
-
-
-def _nearest(X: Any, means: Any) -> IntArray:
-    """Nearest mean (n,) of each row."""
-    rows = Rows.centered(X)
-    centers = np.asarray(means, dtype=np.float64) - rows.origin
-    half_norm = 0.5 * np.einsum("kd,kd->k", centers, centers)
-    labels = np.empty(rows.n, dtype=np.int64)
-
-    def fill(start: int, stop: int) -> None:
-        for lo, hi, chunk in rows.chunks(start, stop, centers.shape[0]):
-            labels[lo:hi] = (chunk @ centers.T - half_norm).argmax(axis=1)
-
-    rows.for_each(fill)
-    return labels

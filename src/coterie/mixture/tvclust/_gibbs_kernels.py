@@ -1,26 +1,80 @@
-"""Compiled collapsed Gibbs sweeps of TVClust. Arrays in, labels changed in place.
+"""Compiled collapsed Gibbs sweeps of TVClust. Records of arrays in, labels changed in place.
 
 A node is one or more rows that move together (hard must-links). Clusters live in numbered slots;
-a slot without rows is free. Slot arrays grow when a sweep opens more clusters than they hold.
+a slot without rows is free. Slots grow when a sweep opens more clusters than they hold.
 """
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from coterie.inference._kernels import next_uniform
-
 _FIRST_SLOTS = 32
 
 
+class Seating(NamedTuple):
+    """What a sweep needs of the partition's prior and of the answers."""
+
+    order: Any  # (nodes,) int64
+    chance: Any  # (nodes,) float64, a uniform number for each draw, in this order
+    indptr: Any  # (nodes + 1,) int64, graph over the nodes
+    indices: Any  # (2E,) int64
+    odds: Any  # (2E,) float64, log-odds of being together
+    forbidden: Any  # (2E,) bool
+    log_alpha: float
+
+
+class GaussianNodes(NamedTuple):
+    """Rows of the nodes."""
+
+    X: Any  # (n, d) float64
+    ptr: Any  # (nodes + 1,) int64
+    members: Any  # (n,) int64
+
+
+class GaussianPrior(NamedTuple):
+    """A slot without rows, and what depends on the number of rows alone."""
+
+    kappa: float
+    nu: float
+    chol: Any  # (d, d) lower factor of the scale matrix
+    log_det: float  # of the scale matrix
+    constants: Any  # (n + 1,) of the predictive density given that many rows
+
+
+class GaussianSlots(NamedTuple):
+    """Clusters: number of rows, mean, and scale matrix as its Cholesky factor."""
+
+    counts: Any  # (C,) int64
+    means: Any  # (C, d)
+    chols: Any  # (C, d, d)
+    log_dets: Any  # (C,)
+    work: Any  # (d,) scratch
+
+
+class CountNodes(NamedTuple):
+    """Counts of the nodes, a CSR matrix, and how many rows each has."""
+
+    data: Any  # (nnz,) float64
+    columns: Any  # (nnz,) int64
+    ptr: Any  # (nodes + 1,) int64
+    masses: Any  # (nodes,) int64
+
+
+class CountSlots(NamedTuple):
+    """Clusters: number of rows, and counts with the prior's among them."""
+
+    counts: Any  # (C,) int64
+    words: Any  # (C, d)
+    totals: Any  # (C,)
+
+
 @njit(cache=True, nogil=True)
-def seating_weights(
-    node, mass, labels, counts, indptr, indices, odds, forbidden, log_alpha, log_weights
-):
+def seating_weights(node, mass, labels, counts, seating, log_weights):
     """Log prior and pair weights of every slot for a node taken out of its cluster.
 
     A cluster of N rows: ln [Gamma(N + m) / Gamma(N)] + the log-odds of the friends and strangers
@@ -40,24 +94,24 @@ def seating_weights(
             log_weights[k] = -np.inf
             if fresh < 0:
                 fresh = k
-    for e in range(indptr[node], indptr[node + 1]):
-        k = labels[indices[e]]
+    for e in range(seating.indptr[node], seating.indptr[node + 1]):
+        k = labels[seating.indices[e]]
         if k >= 0 and counts[k] > 0:
-            log_weights[k] += -np.inf if forbidden[e] else odds[e]
-    log_weights[fresh] = log_alpha + math.lgamma(mass)
+            log_weights[k] += -np.inf if seating.forbidden[e] else seating.odds[e]
+    log_weights[fresh] = seating.log_alpha + math.lgamma(mass)
     return fresh
 
 
 @njit(cache=True, nogil=True)
-def draw(log_weights, state):  # IN log_weights (C,); IN OUT state
-    """A slot with probability proportional to exp(log_weights)."""
+def draw(log_weights, chance):  # IN log_weights (C,); chance in [0, 1)
+    """The slot that `chance` falls on where each has a share proportional to exp(log_weights)."""
     high = -np.inf
     for k in range(log_weights.shape[0]):
         high = max(high, log_weights[k])
     total = 0.0
     for k in range(log_weights.shape[0]):
         total += math.exp(log_weights[k] - high)
-    left = next_uniform(state) * total
+    left = chance * total
     last = 0
     for k in range(log_weights.shape[0]):
         share = math.exp(log_weights[k] - high)
@@ -76,6 +130,34 @@ def first_slots(labels):
     for i in range(labels.shape[0]):
         top = max(top, labels[i])
     return max(_FIRST_SLOTS, 2 * (top + 1))
+
+
+# -- Gaussian ------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def empty_slots(n_slots, prior):
+    """Slots without rows."""
+    d = prior.chol.shape[0]
+    chols = np.empty((n_slots, d, d))
+    for k in range(n_slots):
+        chols[k] = prior.chol
+    return GaussianSlots(
+        np.zeros(n_slots, dtype=np.int64),
+        np.zeros((n_slots, d)),
+        chols,
+        np.full(n_slots, prior.log_det),
+        np.empty(d),
+    )
+
+
+@njit(cache=True, nogil=True)
+def copy_slot(source, k, target, at):
+    """Make slot `at` of `target` like slot `k` of `source`."""
+    target.counts[at] = source.counts[k]
+    target.means[at] = source.means[k]
+    target.chols[at] = source.chols[k]
+    target.log_dets[at] = source.log_dets[k]
 
 
 @njit(cache=True, nogil=True)
@@ -98,204 +180,189 @@ def rank_one(chol, v, sign):  # IN OUT chol (d, d) lower; WORK v (d,)
 
 
 @njit(cache=True, nogil=True)
-def add_row(x, kappa0, slot, counts, means, chols, log_dets, work):
-    """Let a row join a slot: mean, scale matrix (as its Cholesky factor) and count."""
-    kappa = kappa0 + counts[slot]
+def add_row(x, prior, slots, slot):
+    """Let a row join a slot: mean, scale matrix and count."""
+    kappa = prior.kappa + slots.counts[slot]
     shrink = math.sqrt(kappa / (kappa + 1.0))
     for m in range(x.shape[0]):
-        gap = x[m] - means[slot, m]
-        work[m] = shrink * gap
-        means[slot, m] += gap / (kappa + 1.0)
-    log_dets[slot] = rank_one(chols[slot], work, 1.0)
-    counts[slot] += 1
+        gap = x[m] - slots.means[slot, m]
+        slots.work[m] = shrink * gap
+        slots.means[slot, m] += gap / (kappa + 1.0)
+    slots.log_dets[slot] = rank_one(slots.chols[slot], slots.work, 1.0)
+    slots.counts[slot] += 1
 
 
 @njit(cache=True, nogil=True)
-def remove_row(x, kappa0, slot, counts, means, chols, log_dets, work):
+def remove_row(x, prior, slots, slot):
     """The opposite of `add_row`."""
-    kappa = kappa0 + counts[slot] - 1.0
+    kappa = prior.kappa + slots.counts[slot] - 1.0
     shrink = math.sqrt(kappa / (kappa + 1.0))
     for m in range(x.shape[0]):
-        means[slot, m] -= (x[m] - means[slot, m]) / kappa
-        work[m] = shrink * (x[m] - means[slot, m])
-    log_dets[slot] = rank_one(chols[slot], work, -1.0)
-    counts[slot] -= 1
+        slots.means[slot, m] -= (x[m] - slots.means[slot, m]) / kappa
+        slots.work[m] = shrink * (x[m] - slots.means[slot, m])
+    slots.log_dets[slot] = rank_one(slots.chols[slot], slots.work, -1.0)
+    slots.counts[slot] -= 1
 
 
 @njit(cache=True, nogil=True)
-def log_predictive(x, kappa0, nu0, count, mean, chol, log_det, constants, work):
-    """ln of the Student t density of a row given the rows of a cluster.
+def log_predictive(x, prior, slots, slot):
+    """ln of the Student t density of a row given the rows of a slot.
 
     constants[N] + (-ln|Psi| - (nu + 1) ln(1 + kappa/(kappa + 1) |x - m|^2_inv(Psi))) / 2.
     """
-    d = x.shape[0]
+    work, chol, mean = slots.work, slots.chols[slot], slots.means[slot]
+    count = slots.counts[slot]
     squared = 0.0
-    for m in range(d):  # forward substitution
+    for m in range(x.shape[0]):  # forward substitution
         value = x[m] - mean[m]
         for j in range(m):
             value -= chol[m, j] * work[j]
         work[m] = value / chol[m, m]
         squared += work[m] * work[m]
-    kappa = kappa0 + count
-    nu = nu0 + count
+    kappa = prior.kappa + count
+    nu = prior.nu + count
     return (
-        constants[count]
-        - 0.5 * log_det
+        prior.constants[count]
+        - 0.5 * slots.log_dets[slot]
         - 0.5 * (nu + 1.0) * math.log1p(kappa / (kappa + 1.0) * squared)
     )
 
 
 @njit(cache=True, nogil=True)
-def sweep_gaussian(
-    X, member_ptr, members, order, indptr, indices, odds, forbidden, log_alpha,
-    kappa0, nu0, prior_chol, prior_log_det, constants, state, labels,
-):  # fmt: skip
-    """One sweep over all nodes in the given order."""
-    # IN: X (n, d) float64; member_ptr (nodes + 1,), members (n,); CSR graph over the nodes;
-    #     prior_chol (d, d); constants (n + 1,)
-    # IN OUT: state (1,) uint64; labels (nodes,) slots
-    d = X.shape[1]
-    n_slots = first_slots(labels)
-    counts = np.zeros(n_slots, dtype=np.int64)
-    means = np.zeros((n_slots, d))
-    chols = np.empty((n_slots, d, d))
-    log_dets = np.empty(n_slots)
-    work = np.empty(d)
-    log_weights = np.empty(n_slots)
+def log_predictive_of_node(node, nodes, prior, slots, slot, spare):  # WORK spare, one slot
+    """The same of all rows of a node, each given those before it (chain rule)."""
+    begin, end = nodes.ptr[node], nodes.ptr[node + 1]
+    if end - begin == 1:
+        return log_predictive(nodes.X[nodes.members[begin]], prior, slots, slot)
+    copy_slot(slots, slot, spare, 0)
+    total = 0.0
+    for a in range(begin, end):
+        x = nodes.X[nodes.members[a]]
+        total += log_predictive(x, prior, spare, 0)
+        add_row(x, prior, spare, 0)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def more_slots(slots, prior):
+    """Twice as many slots, the new ones empty."""
+    n_slots = slots.counts.shape[0]
+    wider = empty_slots(2 * n_slots, prior)
     for k in range(n_slots):
-        chols[k] = prior_chol
-        log_dets[k] = prior_log_det
+        copy_slot(slots, k, wider, k)
+    return wider
+
+
+@njit(cache=True, nogil=True)
+def sweep_gaussian(nodes, prior, seating, labels):
+    """One sweep over all nodes in the given order."""
+    # IN: GaussianNodes, GaussianPrior, Seating
+    # IN OUT: labels (nodes,) slots
+    slots = empty_slots(first_slots(labels), prior)
+    nothing = empty_slots(1, prior)
+    spare = empty_slots(1, prior)
+    log_weights = np.empty(slots.counts.shape[0])
     used = 0  # clusters with rows
     for node in range(labels.shape[0]):
-        if counts[labels[node]] == 0:
+        if slots.counts[labels[node]] == 0:
             used += 1
-        for a in range(member_ptr[node], member_ptr[node + 1]):
-            add_row(X[members[a]], kappa0, labels[node], counts, means, chols, log_dets, work)
-    spare_mean = np.empty((1, d))
-    spare_chol = np.empty((1, d, d))
-    spare_log_det = np.empty(1)
-    spare_count = np.empty(1, dtype=np.int64)
-    for position in range(order.shape[0]):
-        node = order[position]
-        begin, end = member_ptr[node], member_ptr[node + 1]
-        mass = end - begin
+        for a in range(nodes.ptr[node], nodes.ptr[node + 1]):
+            add_row(nodes.X[nodes.members[a]], prior, slots, labels[node])
+    for position in range(seating.order.shape[0]):
+        node = seating.order[position]
+        begin, end = nodes.ptr[node], nodes.ptr[node + 1]
         slot = labels[node]
         for a in range(begin, end):
-            remove_row(X[members[a]], kappa0, slot, counts, means, chols, log_dets, work)
-        if counts[slot] == 0:  # back to the prior exactly, whatever rounding left
-            means[slot] = 0.0
-            chols[slot] = prior_chol
-            log_dets[slot] = prior_log_det
+            remove_row(nodes.X[nodes.members[a]], prior, slots, slot)
+        if slots.counts[slot] == 0:  # back to the prior exactly, whatever rounding left
+            copy_slot(nothing, 0, slots, slot)
             used -= 1
         labels[node] = -1
-        fresh = seating_weights(
-            node, mass, labels, counts, indptr, indices, odds, forbidden, log_alpha, log_weights
-        )
-        for k in range(n_slots):
-            if log_weights[k] == -np.inf:
-                continue
-            if mass == 1:
-                log_weights[k] += log_predictive(
-                    X[members[begin]], kappa0, nu0, counts[k], means[k], chols[k], log_dets[k],
-                    constants, work,
-                )  # fmt: skip
-                continue
-            spare_mean[0] = means[k]
-            spare_chol[0] = chols[k]
-            spare_log_det[0] = log_dets[k]
-            spare_count[0] = counts[k]
-            for a in range(begin, end):  # chain rule: each member given those before it
-                x = X[members[a]]
-                log_weights[k] += log_predictive(
-                    x, kappa0, nu0, spare_count[0], spare_mean[0], spare_chol[0],
-                    spare_log_det[0], constants, work,
-                )  # fmt: skip
-                add_row(x, kappa0, 0, spare_count, spare_mean, spare_chol, spare_log_det, work)
-        chosen = draw(log_weights, state)
+        fresh = seating_weights(node, end - begin, labels, slots.counts, seating, log_weights)
+        for k in range(log_weights.shape[0]):
+            if log_weights[k] != -np.inf:
+                log_weights[k] += log_predictive_of_node(node, nodes, prior, slots, k, spare)
+        chosen = draw(log_weights, seating.chance[position])
         labels[node] = chosen
         if chosen == fresh:
             used += 1
         for a in range(begin, end):
-            add_row(X[members[a]], kappa0, chosen, counts, means, chols, log_dets, work)
-        if used == n_slots:  # keep one free slot for the next node
-            counts = np.concatenate((counts, np.zeros(n_slots, dtype=np.int64)))
-            means = np.concatenate((means, np.zeros((n_slots, d))))
-            chols = np.concatenate((chols, np.empty((n_slots, d, d))))
-            log_dets = np.concatenate((log_dets, np.empty(n_slots)))
-            for k in range(n_slots, 2 * n_slots):
-                chols[k] = prior_chol
-                log_dets[k] = prior_log_det
-            n_slots *= 2
-            log_weights = np.empty(n_slots)
+            add_row(nodes.X[nodes.members[a]], prior, slots, chosen)
+        if used == slots.counts.shape[0]:  # keep one free slot for the next node
+            slots = more_slots(slots, prior)
+            log_weights = np.empty(slots.counts.shape[0])
+
+
+# -- counts --------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def move_counts(data, columns, begin, end, sign, words, totals, slot):
-    """Add (sign 1) or take off (sign -1) a node's counts."""
-    for e in range(begin, end):
-        words[slot, columns[e]] += sign * data[e]
-        totals[slot] += sign * data[e]
+def move_node(node, nodes, sign, slots, slot):
+    """Add (sign 1) or take off (sign -1) a node's counts and rows."""
+    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
+        slots.words[slot, nodes.columns[e]] += sign * nodes.data[e]
+        slots.totals[slot] += sign * nodes.data[e]
+    slots.counts[slot] += sign * nodes.masses[node]
 
 
 @njit(cache=True, nogil=True)
-def sweep_multinomial(
-    data, columns, row_ptr, masses, n_columns, order, indptr, indices, odds, forbidden, log_alpha,
-    concentration, state, labels,
-):  # fmt: skip
-    """One sweep over all nodes for counts: data, columns, row_ptr are a CSR matrix of node sums."""
-    # IN: masses (nodes,) rows in each node; CSR graph over the nodes
-    # IN OUT: state (1,) uint64; labels (nodes,) slots
+def log_gain(node, nodes, slots, slot):
+    """ln p(counts of the node | counts of the slot), of the Dirichlet-multinomial."""
+    size = 0.0
+    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
+        size += nodes.data[e]
+    gain = math.lgamma(slots.totals[slot]) - math.lgamma(slots.totals[slot] + size)
+    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
+        c = slots.words[slot, nodes.columns[e]]
+        if nodes.data[e] == 1.0:
+            gain += math.log(c)
+        else:
+            gain += math.lgamma(c + nodes.data[e]) - math.lgamma(c)
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def sweep_counts(nodes, concentration, n_columns, seating, labels):
+    """One sweep over all nodes for counts."""
+    # IN: CountNodes; the prior's count per column; Seating
+    # IN OUT: labels (nodes,) slots
     n_slots = first_slots(labels)
-    counts = np.zeros(n_slots, dtype=np.int64)
-    words = np.full((n_slots, n_columns), concentration)
-    totals = np.full(n_slots, concentration * n_columns)
+    slots = CountSlots(
+        np.zeros(n_slots, dtype=np.int64),
+        np.full((n_slots, n_columns), concentration),
+        np.full(n_slots, concentration * n_columns),
+    )
     log_weights = np.empty(n_slots)
     used = 0
     for node in range(labels.shape[0]):
-        slot = labels[node]
-        if counts[slot] == 0:
+        if slots.counts[labels[node]] == 0:
             used += 1
-        counts[slot] += masses[node]
-        move_counts(data, columns, row_ptr[node], row_ptr[node + 1], 1.0, words, totals, slot)
-    for position in range(order.shape[0]):
-        node = order[position]
-        begin, end = row_ptr[node], row_ptr[node + 1]
+        move_node(node, nodes, 1, slots, labels[node])
+    for position in range(seating.order.shape[0]):
+        node = seating.order[position]
         slot = labels[node]
-        move_counts(data, columns, begin, end, -1.0, words, totals, slot)
-        counts[slot] -= masses[node]
-        if counts[slot] == 0:
-            words[slot] = concentration
-            totals[slot] = concentration * n_columns
+        move_node(node, nodes, -1, slots, slot)
+        if slots.counts[slot] == 0:
+            slots.words[slot] = concentration
+            slots.totals[slot] = concentration * n_columns
             used -= 1
         labels[node] = -1
-        fresh = seating_weights(
-            node, masses[node], labels, counts, indptr, indices, odds, forbidden, log_alpha,
-            log_weights,
-        )  # fmt: skip
-        size = 0.0
-        for e in range(begin, end):
-            size += data[e]
+        mass = nodes.masses[node]
+        fresh = seating_weights(node, mass, labels, slots.counts, seating, log_weights)
         for k in range(n_slots):
-            if log_weights[k] == -np.inf:
-                continue
-            gain = math.lgamma(totals[k]) - math.lgamma(totals[k] + size)
-            for e in range(begin, end):
-                c = words[k, columns[e]]
-                if data[e] == 1.0:
-                    gain += math.log(c)
-                else:
-                    gain += math.lgamma(c + data[e]) - math.lgamma(c)
-            log_weights[k] += gain
-        chosen = draw(log_weights, state)
+            if log_weights[k] != -np.inf:
+                log_weights[k] += log_gain(node, nodes, slots, k)
+        chosen = draw(log_weights, seating.chance[position])
         labels[node] = chosen
         if chosen == fresh:
             used += 1
-        counts[chosen] += masses[node]
-        move_counts(data, columns, begin, end, 1.0, words, totals, chosen)
+        move_node(node, nodes, 1, slots, chosen)
         if used == n_slots:
-            counts = np.concatenate((counts, np.zeros(n_slots, dtype=np.int64)))
-            words = np.concatenate((words, np.full((n_slots, n_columns), concentration)))
-            totals = np.concatenate((totals, np.full(n_slots, concentration * n_columns)))
+            slots = CountSlots(
+                np.concatenate((slots.counts, np.zeros(n_slots, dtype=np.int64))),
+                np.concatenate((slots.words, np.full((n_slots, n_columns), concentration))),
+                np.concatenate((slots.totals, np.full(n_slots, concentration * n_columns))),
+            )
             n_slots *= 2
             log_weights = np.empty(n_slots)
 
@@ -303,7 +370,7 @@ def sweep_multinomial(
 @njit(cache=True, nogil=True)
 def coincidences(samples, out):
     """sum_ab n_ab^2 over the contingency table of every two samples: pairs together in both."""
-    # IN: samples (T, n) labels from 0 without gaps   OUT: out (T, T)
+    # IN: samples (T, n) int32 labels from 0 without gaps   OUT: out (T, T)
     n_kept, n = samples.shape
     sizes = np.empty(n_kept, dtype=np.int64)
     for s in range(n_kept):

@@ -10,13 +10,13 @@ from numba import njit
 @njit(cache=True, nogil=True)
 def expand_features(X, features):
     """Fill each row of `features` with 1, x and the upper triangle of x x'."""
-    # IN: X (b, d)   OUT: features (b, 1 + d + d (d + 1) / 2) float64
+    # IN: X (b, d) float64   OUT: features (b, 1 + d + d (d + 1) / 2) float64
     b, d = X.shape
     for i in range(b):
         features[i, 0] = 1.0
         at = 1 + d
         for m in range(d):
-            x = np.float64(X[i, m])
+            x = X[i, m]
             features[i, 1 + m] = x
             for other in range(m, d):
                 features[i, at] = x * X[i, other]
@@ -38,22 +38,24 @@ def add_quadratic_forms(projected, offset, slope, out):
 
 
 @njit(cache=True, nogil=True)
-def soften(logits, weights, slot, unary):
-    """Turn the logits of free rows into responsibilities; move those of the core to `unary`.
+def soften(logits, weights, core, unary):
+    """Turn the logits of free rows into responsibilities; move those of core rows to `unary`.
 
     Returns the summed entropy of the free rows. A weighted row's responsibilities are multiplied
-    by its weight afterwards, ready to be summed; rows of the core are set to zero.
+    by its weight afterwards, ready to be summed; core rows are set to zero.
     """
-    # IN: weights (b,) or (0,) for ones; slot (b,), -1 for a free row, or (0,) for all free
+    # IN: weights (b,) or (0,) for ones; core (r,) core rows, sorted
     # IN OUT: logits (b, K)   OUT: unary (r, K)
     b, n_clusters = logits.shape
     entropy = 0.0
+    met = 0  # core rows so far
     for i in range(b):
         w = 1.0 if weights.size == 0 else weights[i]
-        if slot.size and slot[i] >= 0:
+        if met < core.size and core[met] == i:
             for k in range(n_clusters):
-                unary[slot[i], k] = w * logits[i, k]
+                unary[met, k] = w * logits[i, k]
                 logits[i, k] = 0.0
+            met += 1
             continue
         for k in range(n_clusters):
             logits[i, k] *= w

@@ -13,9 +13,16 @@ from scipy.special import digamma, gammaln, multigammaln
 
 from coterie.mixture.tvclust import _kernels as kernels
 
-__all__ = ["Family", "Gaussian", "Multinomial", "NormalInverseWishart"]
+__all__ = ["Family", "Gaussian", "Multinomial", "NormalInverseWishart", "Scores"]
 
 Floats = NDArray[np.float64]
+
+
+class Scores(Protocol):
+    """Log-densities of rows under every cluster; a value that another process can be given."""
+
+    def __call__(self, rows: Any) -> Floats:
+        """Rows (b, d) to (b, K)."""
 
 
 class Family(Protocol):
@@ -23,14 +30,14 @@ class Family(Protocol):
 
     width: int
 
-    def scorer(self, statistics: Floats) -> Any:
-        """A function from rows (b, d) to E ln p(x | cluster), (b, K), under the posteriors."""
+    def expected_scores(self, statistics: Floats) -> Scores:
+        """E ln p(x | cluster) under the clusters' posteriors."""
 
-    def predictor(self, statistics: Floats) -> Any:
-        """A function from rows (b, d) to ln p(x | rows of the cluster), (b, K)."""
+    def predictive_scores(self, statistics: Floats) -> Scores:
+        """ln p(x | rows of the cluster)."""
 
     def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
-        """Add rows (b, d) with responsibilities (b, K) to the statistics."""
+        """Add rows (b, d) with responsibilities (b, K) to the statistics, in place."""
 
     def log_evidence(self, statistics: Floats) -> Floats:
         """ln of the marginal likelihood of each cluster's rows, (K,)."""
@@ -43,6 +50,40 @@ class NormalInverseWishart(NamedTuple):
     nu: Floats
     mean: Floats
     scale: Floats
+
+
+class GaussianScores(NamedTuple):
+    """constant_k - slope_k |x P_k - offset_k|^2 for K clusters in d columns."""
+
+    constant: Floats  # (K,)
+    slope: Floats  # (K,)
+    offset: Floats  # (K, d)
+    white: Floats  # (d, K d) the P_k side by side
+
+    def __call__(self, rows: Any) -> Floats:
+        out = np.tile(self.constant, (len(rows), 1))
+        kernels.add_quadratic_forms(_doubles(rows) @ self.white, self.offset, self.slope, out)
+        return out
+
+
+class StudentScores(NamedTuple):
+    """constant_k - power_k ln(1 + shrink_k |x P_k - offset_k|^2)."""
+
+    constant: Floats  # (K,)
+    power: Floats  # (K,)
+    shrink: Floats  # (K,)
+    offset: Floats  # (K, d)
+    white: Floats  # (d, K d)
+
+    def __call__(self, rows: Any) -> Floats:
+        out = np.zeros((len(rows), len(self.constant)))
+        kernels.add_quadratic_forms(_doubles(rows) @ self.white, self.offset, -self.shrink, out)
+        return self.constant - self.power * np.log1p(out)
+
+
+def _doubles(rows: Any) -> Floats:
+    """Dense rows as the kernels take them."""
+    return np.ascontiguousarray(rows, dtype=np.float64)
 
 
 class Gaussian:
@@ -87,24 +128,16 @@ class Gaussian:
         log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
         return side_by_side, log_det
 
-    def scorer(self, statistics: Floats) -> Any:
+    def expected_scores(self, statistics: Floats) -> Scores:
         """E ln N(x) = (E ln|Lambda| - d ln 2 pi - d / kappa - nu |x - m|^2_inv(Psi)) / 2."""
         post = self.posterior(statistics)
         white, log_det = self._whitening(post)
         halves = 0.5 * (post.nu[:, None] - np.arange(self.d))
         expected_log_det = digamma(halves).sum(axis=1) + self.d * np.log(2) - log_det
         constant = 0.5 * (expected_log_det - self.d * np.log(2 * np.pi) - self.d / post.kappa)
-        offset = _project(post.mean, white)
-        slope = 0.5 * post.nu
+        return GaussianScores(constant, 0.5 * post.nu, _project(post.mean, white), white)
 
-        def score(rows: Any) -> Floats:
-            out = np.tile(constant, (len(rows), 1))
-            kernels.add_quadratic_forms(rows.astype(np.float64) @ white, offset, slope, out)
-            return out
-
-        return score
-
-    def predictor(self, statistics: Floats) -> Any:
+    def predictive_scores(self, statistics: Floats) -> Scores:
         """ln of the Student t with nu - d + 1 degrees of freedom, scale Psi (kappa + 1) / ..."""
         post = self.posterior(statistics)
         white, log_det = self._whitening(post)
@@ -116,18 +149,12 @@ class Gaussian:
             - 0.5 * log_det
         )
         offset = _project(post.mean, white)
-
-        def predict(rows: Any) -> Floats:
-            out = np.zeros((len(rows), len(constant)))
-            kernels.add_quadratic_forms(rows.astype(np.float64) @ white, offset, -shrink, out)
-            return constant - 0.5 * (post.nu + 1) * np.log1p(out)
-
-        return predict
+        return StudentScores(constant, 0.5 * (post.nu + 1), shrink, offset, white)
 
     def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
         """Add r, r x and r x x'."""
         features = np.empty((len(rows), self.width))
-        kernels.expand_features(np.ascontiguousarray(rows), features)
+        kernels.expand_features(_doubles(rows), features)
         statistics += resp.T @ features
 
     def log_evidence(self, statistics: Floats) -> Floats:
@@ -151,6 +178,33 @@ def _project(mean: Floats, white: Floats) -> Floats:
     return np.ascontiguousarray(np.einsum("km,mkl->kl", mean, blocks))
 
 
+class MultinomialScores(NamedTuple):
+    """Products of rows with slope (d, K)."""
+
+    slope: Floats
+
+    def __call__(self, rows: Any) -> Floats:
+        return np.ascontiguousarray(rows @ self.slope, dtype=np.float64)
+
+
+class DirichletScores(NamedTuple):
+    """ln Gamma(C) - ln Gamma(C + |x|) + sum_m ln Gamma(c_m + x_m) - ln Gamma(c_m)."""
+
+    counts: Floats  # (K, d) c
+    log_gamma: Floats  # (K, d) ln Gamma(c)
+    total: Floats  # (K,) C
+
+    def __call__(self, rows: Any) -> Floats:
+        csr = sp.csr_array(rows)
+        size = np.asarray(csr.sum(axis=1), dtype=np.float64).ravel()
+        row_of = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+        out = gammaln(self.total) - gammaln(self.total + size[:, None])
+        for k, (counts, log_gamma) in enumerate(zip(self.counts, self.log_gamma, strict=True)):
+            gain = gammaln(counts[csr.indices] + csr.data) - log_gamma[csr.indices]
+            out[:, k] += np.bincount(row_of, gain, minlength=csr.shape[0])
+        return out
+
+
 class Multinomial:
     """Counts: p(x | theta) = prod_m theta_m^x_m (without the coefficient, which no cluster sees).
 
@@ -170,28 +224,16 @@ class Multinomial:
         counts = statistics[:, 1:] + self.concentration
         return counts, counts.sum(axis=1)
 
-    def scorer(self, statistics: Floats) -> Any:
+    def expected_scores(self, statistics: Floats) -> Scores:
         """E ln p(x) = sum_m x_m (digamma(c_m) - digamma(sum c))."""
         counts, total = self._counts(statistics)
         slope = np.ascontiguousarray((digamma(counts) - digamma(total)[:, None]).T)
-        return lambda rows: np.ascontiguousarray(rows @ slope, dtype=np.float64)
+        return MultinomialScores(slope)
 
-    def predictor(self, statistics: Floats) -> Any:
-        """ln p(x) = ln Gamma(C) - ln Gamma(C + |x|) + sum_m ln Gamma(c_m + x_m) - ln Gamma(c_m)."""
+    def predictive_scores(self, statistics: Floats) -> Scores:
+        """ln p(x) of the Dirichlet-multinomial."""
         counts, total = self._counts(statistics)
-        base = gammaln(counts)
-
-        def predict(rows: Any) -> Floats:
-            csr = sp.csr_array(rows)
-            size = np.asarray(csr.sum(axis=1), dtype=np.float64).ravel()
-            row_of = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-            out = gammaln(total) - gammaln(total + size[:, None])
-            for k in range(len(total)):
-                gain = gammaln(counts[k, csr.indices] + csr.data) - base[k, csr.indices]
-                out[:, k] += np.bincount(row_of, gain, minlength=csr.shape[0])
-            return out
-
-        return predict
+        return DirichletScores(counts, gammaln(counts), total)
 
     def add(self, rows: Any, resp: Floats, statistics: Floats) -> None:
         """Add r and r x."""

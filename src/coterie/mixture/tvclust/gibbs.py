@@ -6,20 +6,21 @@ n_k p(x | rows of k) (p / (1 - q))^friends ((1 - p) / q)^strangers, and alpha p(
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from coterie.mixture.core_rows import node_of_row
 from coterie.mixture.tvclust import _gibbs_kernels as kernels
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
-from coterie.mixture.tvclust.pairs import Belief
-from coterie.mixture.tvclust.variational import Alpha, Data, Priors
+from coterie.mixture.tvclust.pairs import AnswerLogs
+from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews, label_statistics
 from coterie.progress import keep_going
 
-__all__ = ["Chain", "Nodes", "Posterior", "log_joint", "run_gibbs"]
+__all__ = ["Chain", "GibbsPosterior", "Nodes", "Sampler", "log_joint", "run_gibbs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,11 +36,10 @@ class Nodes(NamedTuple):
     indices: Ints
 
     @classmethod
-    def of(cls, data: Data) -> Nodes:
+    def of(cls, data: TwoViews) -> Nodes:
         """From the core of the pairs."""
         core, n = data.evidence.core, data.rows.n
-        of_row = np.full(n, -1, dtype=np.int64)
-        of_row[core.rows] = core.node
+        of_row = node_of_row(core, n)
         free = np.flatnonzero(of_row < 0)
         of_row[free] = core.n_nodes + np.arange(free.size)
         sizes = np.bincount(of_row)
@@ -50,65 +50,103 @@ class Nodes(NamedTuple):
 
 
 class Sampler:
-    """One call makes one sweep over the labels (nodes,) of a data set."""
+    """Draws the labels (nodes,) of a data set's nodes, one sweep at a time."""
 
-    def __init__(self, data: Data, nodes: Nodes) -> None:
-        self.data, self.nodes = data, nodes
-        family = data.family
-        if isinstance(family, Gaussian):
-            self._prepare_gaussian(family)
-        elif isinstance(family, Multinomial):
-            self._prepare_multinomial(family)
+    def __init__(self, data: TwoViews) -> None:
+        self.data, self.nodes = data, Nodes.of(data)
+        self._rows: _GaussianRows | _CountRows
+        if isinstance(data.family, Gaussian):
+            self._rows = _gaussian_rows(data, self.nodes, data.family)
+        elif isinstance(data.family, Multinomial):
+            self._rows = _count_rows(data, self.nodes, data.family)
         else:
-            raise TypeError(f"no Gibbs sampler for {type(family).__name__}")
+            raise TypeError(f"no Gibbs sampler for {type(data.family).__name__}")
 
-    def _prepare_gaussian(self, family: Gaussian) -> None:
-        X = self.data.rows.take(np.arange(self.data.rows.n)).astype(np.float64)
-        count = np.arange(len(X) + 1)
-        kappa, nu = family.kappa0 + count, family.nu0 + count
-        constants = (
-            gammaln(0.5 * (nu + 1))
-            - gammaln(0.5 * (nu + 1 - family.d))
-            + 0.5 * family.d * (np.log(kappa / (kappa + 1)) - np.log(np.pi))
-        )
-        self._sweep: Any = kernels.sweep_gaussian
-        self._before = (X, self.nodes.ptr, self.nodes.members)
-        self._after: tuple[Any, ...] = (
-            family.kappa0,
-            family.nu0,
-            np.diag(np.sqrt(family.prior_scale)),
-            float(np.log(family.prior_scale).sum()),
-            constants,
-        )
+    def of_rows(self, labels: Ints) -> Ints:
+        """Labels (n,) of the rows from those of the nodes."""
+        return labels[self.nodes.of_row]
 
-    def _prepare_multinomial(self, family: Multinomial) -> None:
-        X = sp.csr_array(self.data.rows.X)
-        n_nodes = len(self.nodes.ptr) - 1
-        joined = sp.csr_array(
-            (np.ones(self.data.rows.n), self.nodes.members, self.nodes.ptr),
-            shape=(n_nodes, self.data.rows.n),
-        )
-        sums = sp.csr_array(joined @ X)
-        sums.sum_duplicates()
-        self._sweep = kernels.sweep_multinomial
-        self._before = (
-            sums.data.astype(np.float64),
-            sums.indices.astype(np.int64),
-            sums.indptr.astype(np.int64),
-            np.diff(self.nodes.ptr),
-            family.d,
-        )  # type: ignore[assignment]
-        self._after = (family.concentration,)
+    def of_nodes(self, labels: Ints) -> Ints:
+        """Labels (nodes,): each node's is its first row's."""
+        return labels[self.nodes.members[self.nodes.ptr[:-1]]].astype(np.int64)
 
-    def sweep(self, labels: Ints, belief: Belief, alpha: float, rng: np.random.Generator) -> None:
-        """Draw every node's label (in place) given all others, in a random order."""
-        evidence = self.data.evidence
-        state = rng.integers(2**63, size=1, dtype=np.uint64)
-        order = rng.permutation(len(labels))
-        self._sweep(
-            *self._before, order, self.nodes.indptr, self.nodes.indices, evidence.odds(belief),
-            evidence.forbidden, np.log(alpha), *self._after, state, labels,
-        )  # fmt: skip
+    def sweep(self, labels: Ints, logs: AnswerLogs, alpha: float, rng: np.random.Generator) -> Ints:
+        """New labels (nodes,): every node's drawn given all others, in a random order."""
+        seed = rng.integers(2**63, dtype=np.uint64)
+        seating = kernels.Seating(
+            rng.permutation(len(labels)),
+            split_mix(seed, len(labels)),
+            self.nodes.indptr,
+            self.nodes.indices,
+            self.data.evidence.odds(logs),
+            self.data.evidence.forbidden,
+            float(np.log(alpha)),
+        )
+        drawn = labels.copy()
+        self._rows.sweep(seating, drawn)
+        return drawn
+
+
+def split_mix(seed: np.uint64, count: int) -> Floats:
+    """Uniform numbers in [0, 1), (count,): SplitMix64, which is the same on every machine."""
+    z = seed + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * np.float64(2.0**-53)
+
+
+class _GaussianRows(NamedTuple):
+    nodes: kernels.GaussianNodes
+    prior: kernels.GaussianPrior
+
+    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
+        """Draw the label of every node, in place."""
+        kernels.sweep_gaussian(self.nodes, self.prior, seating, labels)
+
+
+def _gaussian_rows(data: TwoViews, nodes: Nodes, family: Gaussian) -> _GaussianRows:
+    X = data.rows.take(np.arange(data.rows.n)).astype(np.float64)
+    count = np.arange(len(X) + 1)
+    kappa, nu = family.kappa0 + count, family.nu0 + count
+    constants = (  # of the Student t density, which depend on the number of rows alone
+        gammaln(0.5 * (nu + 1))
+        - gammaln(0.5 * (nu + 1 - family.d))
+        + 0.5 * family.d * (np.log(kappa / (kappa + 1)) - np.log(np.pi))
+    )
+    prior = kernels.GaussianPrior(
+        float(family.kappa0),
+        float(family.nu0),
+        np.diag(np.sqrt(family.prior_scale)),
+        float(np.log(family.prior_scale).sum()),
+        constants,
+    )
+    return _GaussianRows(kernels.GaussianNodes(X, nodes.ptr, nodes.members), prior)
+
+
+class _CountRows(NamedTuple):
+    nodes: kernels.CountNodes
+    concentration: float
+    n_columns: int
+
+    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
+        """Draw the label of every node, in place."""
+        kernels.sweep_counts(self.nodes, self.concentration, self.n_columns, seating, labels)
+
+
+def _count_rows(data: TwoViews, nodes: Nodes, family: Multinomial) -> _CountRows:
+    """The counts of a node are the sums over its rows."""
+    n = data.rows.n
+    X = sp.csr_array(data.rows.take(np.arange(n)))
+    shape = (len(nodes.ptr) - 1, n)
+    sums = sp.csr_array(sp.csr_array((np.ones(n), nodes.members, nodes.ptr), shape=shape) @ X)
+    sums.sum_duplicates()
+    counts = kernels.CountNodes(
+        sums.data.astype(np.float64),
+        sums.indices.astype(np.int64),
+        sums.indptr.astype(np.int64),
+        np.diff(nodes.ptr),
+    )
+    return _CountRows(counts, float(family.concentration), family.d)
 
 
 class Chain(NamedTuple):
@@ -118,7 +156,7 @@ class Chain(NamedTuple):
     kept: NDArray[np.int32]
 
 
-class Posterior(NamedTuple):
+class GibbsPosterior(NamedTuple):
     """All chains, summarised by the kept sample nearest to the posterior similarity matrix."""
 
     labels: Ints
@@ -127,7 +165,7 @@ class Posterior(NamedTuple):
     kept: NDArray[np.int32]
 
 
-def log_joint(data: Data, labels: Ints, belief: Belief, alpha: float) -> float:
+def log_joint(data: TwoViews, labels: Ints, logs: AnswerLogs, alpha: float) -> float:
     """ln p(rows, answers, partition | p, q, alpha) of labels (n,) from 0 without gaps."""
     counts = np.bincount(labels)
     partition = (
@@ -136,30 +174,20 @@ def log_joint(data: Data, labels: Ints, belief: Belief, alpha: float) -> float:
         + gammaln(alpha)
         - gammaln(alpha + len(labels))
     )
-    statistics = label_statistics(data, labels)
-    together, apart = data.evidence.pair_logs(belief)
+    statistics = label_statistics(data, labels, len(counts))
+    together, apart = data.evidence.pair_logs(logs)
     answers = np.where(_together(data, labels), together, apart).sum()
     return float(partition + data.family.log_evidence(statistics).sum() + answers)
 
 
-def label_statistics(data: Data, labels: Ints) -> Floats:
-    """Sums over the rows of each cluster, (K, width)."""
-    n_clusters = int(labels.max()) + 1
-    sums = np.zeros((n_clusters, data.family.width))
-    eye = np.eye(n_clusters)
-    for lo, hi, rows in data.rows.chunks():
-        data.family.add(rows, eye[labels[lo:hi]], sums)
-    return sums
-
-
-def _together(data: Data, labels: Ints) -> NDArray[np.bool_]:
+def _together(data: TwoViews, labels: Ints) -> NDArray[np.bool_]:
     pairs = data.evidence.constraints.pairs
     same: NDArray[np.bool_] = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     return same
 
 
 def run_chain(
-    data: Data,
+    data: TwoViews,
     start: Ints,
     priors: Priors,
     *,
@@ -169,19 +197,18 @@ def run_chain(
     rng: np.random.Generator,
 ) -> Chain:
     """Sweeps from labels (n,): z, then p and q, then alpha."""
-    nodes = Nodes.of(data)
-    sampler = Sampler(data, nodes)
-    labels = start[nodes.members[nodes.ptr[:-1]]].astype(np.int64)
+    sampler = Sampler(data)
+    labels = sampler.of_nodes(start)
     p, q, alpha = priors.p.mean, priors.q.mean, priors.alpha.mean
     names = ("log_joint", "n_clusters", "p", "q", "alpha")
     trace = {name: np.empty(n_sweeps) for name in names}
     kept = []
     for t in range(n_sweeps):
-        sampler.sweep(labels, Belief.at(p, q), alpha, rng)
-        _, rows = np.unique(labels[nodes.of_row], return_inverse=True)
+        labels = sampler.sweep(labels, AnswerLogs.at(p, q), alpha, rng)
+        _, rows = np.unique(sampler.of_rows(labels), return_inverse=True)
         p, q = draw_beliefs(data, rows, priors, rng)
         alpha = draw_alpha(alpha, int(rows.max()) + 1, data.rows.n, priors.alpha, rng)
-        joint = log_joint(data, rows, Belief.at(p, q), alpha)
+        joint = log_joint(data, rows, AnswerLogs.at(p, q), alpha)
         for name, value in zip(names, (joint, rows.max() + 1, p, q, alpha), strict=True):
             trace[name][t] = value
         if t >= burn_in and (t - burn_in) % thin == 0:
@@ -192,7 +219,7 @@ def run_chain(
 
 
 def draw_beliefs(
-    data: Data, labels: Ints, priors: Priors, rng: np.random.Generator
+    data: TwoViews, labels: Ints, priors: Priors, rng: np.random.Generator
 ) -> tuple[float, float]:
     """p and q from their Beta posteriors given the partition."""
     together = _together(data, labels).astype(np.float64)
@@ -216,7 +243,7 @@ def draw_alpha(
 
 
 def run_gibbs(
-    data: Data,
+    data: TwoViews,
     starts: list[Ints],
     priors: Priors,
     *,
@@ -224,7 +251,7 @@ def run_gibbs(
     burn_in: int,
     thin: int,
     rng: np.random.Generator,
-) -> Posterior:
+) -> GibbsPosterior:
     """One chain from each start."""
     chains = [
         run_chain(data, start, priors, n_sweeps=n_sweeps, burn_in=burn_in, thin=thin, rng=own)
@@ -239,7 +266,7 @@ def run_gibbs(
     trace = {
         name: np.stack([chain.trace[name][:length] for chain in chains]) for name in chains[0].trace
     }
-    return Posterior(representative(kept), agreement / len(kept), trace, kept)
+    return GibbsPosterior(representative(kept), agreement / len(kept), trace, kept)
 
 
 def representative(kept: NDArray[np.int32]) -> Ints:

@@ -19,7 +19,7 @@ from scipy.special import betaln, digamma
 
 from coterie.constraints import Constraints
 
-__all__ = ["Belief", "Beta", "PairEvidence"]
+__all__ = ["AnswerLogs", "Beta", "PairEvidence"]
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Beta(NamedTuple):
         return float(betaln(self.a, self.b) - betaln(prior.a, prior.b))
 
 
-class Belief(NamedTuple):
+class AnswerLogs(NamedTuple):
     """(Expected) logarithms of p, 1 - p, q and 1 - q."""
 
     p: float
@@ -54,12 +54,12 @@ class Belief(NamedTuple):
     not_q: float
 
     @classmethod
-    def of(cls, p: Beta, q: Beta) -> Belief:
+    def of(cls, p: Beta, q: Beta) -> AnswerLogs:
         """Expectations under Beta factors."""
         return cls(*p.expected_logs(), *q.expected_logs())
 
     @classmethod
-    def at(cls, p: float, q: float) -> Belief:
+    def at(cls, p: float, q: float) -> AnswerLogs:
         """Known p and q."""
         return cls(np.log(p), np.log1p(-p), np.log(q), np.log1p(-q))
 
@@ -87,22 +87,22 @@ class PairEvidence:
         self.pinned = np.zeros(self.core.n_nodes, dtype=bool)
         self.pinned[self.core.edges[hard].ravel()] = True
 
-    def pair_logs(self, belief: Belief) -> tuple[Floats, Floats]:
+    def pair_logs(self, logs: AnswerLogs) -> tuple[Floats, Floats]:
         """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
-        together = np.where(self.friend, belief.p, belief.not_p)
-        apart = np.where(self.friend, belief.not_q, belief.q)
+        together = np.where(self.friend, logs.p, logs.not_p)
+        apart = np.where(self.friend, logs.not_q, logs.q)
         together = np.where(
             self.given, np.where(self.friend, self.log_right, self.log_wrong), together
         )
         apart = np.where(self.given, np.where(self.friend, self.log_wrong, self.log_right), apart)
         return self.weight * together, self.weight * apart
 
-    def odds(self, belief: Belief) -> Floats:
+    def odds(self, logs: AnswerLogs) -> Floats:
         """Log-odds (2E,) that each edge's answers give for its ends being together.
 
         A friend gives ln p - ln (1 - q), a stranger ln (1 - p) - ln q, as in (11).
         """
-        together, apart = self.pair_logs(belief)
+        together, apart = self.pair_logs(logs)
         its = np.flatnonzero(self.between)
         per_edge = np.zeros(len(self.core.edges))
         np.add.at(per_edge, self.edge[its], (together - apart)[its])
@@ -129,6 +129,6 @@ class PairEvidence:
 
     def given_log_likelihood(self, agreement: Floats) -> float:
         """Expected log-likelihood of the pairs that came with a certainty."""
-        together, apart = self.pair_logs(Belief(0.0, 0.0, 0.0, 0.0))
+        together, apart = self.pair_logs(AnswerLogs(0.0, 0.0, 0.0, 0.0))
         expected = agreement * together + (1 - agreement) * apart
         return float(expected[self.given].sum())

@@ -6,15 +6,22 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_array
 
+from coterie.data import Rows, fold, map_blocks
 from coterie.distortions.base import refuse
 from coterie.exceptions import InvalidParameter
+from coterie.mixture.tvclust.passes import (
+    Comparison,
+    RowWeights,
+    StartCenters,
+    column_squares,
+    column_sums,
+    nearest_center,
+)
 from coterie.validation import check_choice
 
 __all__ = ["Measure", "measure_columns", "measure_counts", "starting_labels"]
@@ -38,18 +45,20 @@ def measure_counts(X: Any) -> Measure:
     return Measure(np.zeros(X.shape[1]), np.empty(0))
 
 
-def measure_columns(X: Any, weights: Floats | None, standardize: bool) -> Measure:
+def measure_columns(X: Any, weights: Floats, standardize: bool) -> Measure:
     """Mean and variance of the columns; the mean variance for all unless `standardize`.
 
-    A column that does not vary beyond rounding counts as one of variance 1.
+    A column that does not vary beyond rounding counts as one of variance 1. `weights` (n,), or
+    (0,) for ones.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        origin = np.average(X, axis=0, weights=weights).astype(np.float64)
-        squares = np.square(X - origin, dtype=np.float64)
-        variance = np.average(squares, axis=0, weights=weights)
+    rows, state = Rows(X), RowWeights(weights)
+    found = fold(map_blocks(rows, column_sums, None, state=state), joined=("largest",))
+    origin = found.sums / found.weight
+    squares = fold(map_blocks(rows, column_squares, origin, state=state))
+    variance = squares / found.weight
     if not np.isfinite(variance).all():
         refuse(X, lambda v: np.abs(v) > 1e150, "its square overflows", "Rescale the column.")
-    rounding = 64 * float(np.finfo(X.dtype).eps) * np.abs(X).max(axis=0).astype(np.float64)
+    rounding = 64 * float(np.finfo(X.dtype).eps) * found.largest.max(axis=0)
     variance[variance <= rounding**2] = 0.0
     if not standardize:
         variance[:] = variance.mean()
@@ -58,6 +67,7 @@ def measure_columns(X: Any, weights: Floats | None, standardize: bool) -> Measur
 
 
 def starting_labels(
+    rows: Rows,
     X: Any,
     init: Any,
     n_starts: int,
@@ -69,14 +79,16 @@ def starting_labels(
 
     Parameters
     ----------
+    rows : Rows
+        X, measured from the origin of `measure`.
     init : "kmeans", labels (n,), or a fitted model
     measure : Measure
-        Columns are divided by their deviation; counts are compared by the square roots of their
-        frequencies (Hellinger distance).
+        Gives the scale on which K-Means compares columns.
     """
     if isinstance(init, str):
         check_choice("init", init, ("kmeans",))
-        return _kmeans_starts(_comparable(X, measure), n_starts, truncation, rng)
+        comparable = Comparison(np.sqrt(measure.variance))
+        return _kmeans_starts(rows, comparable, n_starts, truncation, rng)
     if hasattr(init, "predict"):
         given = init.labels_ if len(init.labels_) == X.shape[0] else init.predict(X)
     else:
@@ -94,29 +106,27 @@ def starting_labels(
     return [labels.astype(np.int64).ravel()]
 
 
-def _comparable(X: Any, measure: Measure) -> Any:
-    """Rows among which plain Euclidean distances mean something."""
-    if measure.variance.size:
-        return (X - measure.origin) / np.sqrt(measure.variance)
-    shares = normalize(X, norm="l1")
-    return shares.sqrt() if sp.issparse(shares) else np.sqrt(shares)
-
-
-def _kmeans_starts(X: Any, n_starts: int, truncation: int, rng: np.random.Generator) -> list[Ints]:
+def _kmeans_starts(
+    rows: Rows, comparable: Comparison, n_starts: int, truncation: int, rng: np.random.Generator
+) -> list[Ints]:
     """K-Means with 2 to `truncation` clusters, numbers spaced evenly by ratio; largest first."""
-    n = X.shape[0]
-    most = min(truncation, n)
+    most = min(truncation, rows.n)
     if most == 1:
-        return [np.zeros(n, dtype=np.int64)]
+        return [np.zeros(rows.n, dtype=np.int64)]
     sizes = np.geomspace(2, most, n_starts).round().astype(int) if n_starts > 1 else [most]
-    sample = X if n <= _SAMPLE else X[np.sort(rng.choice(n, _SAMPLE, replace=False))]
+    sampled = rows.n > _SAMPLE
+    looked_at = np.sort(rng.choice(rows.n, _SAMPLE, replace=False)) if sampled else None
+    sample = comparable(rows.take(np.arange(rows.n) if looked_at is None else looked_at))
     starts = []
     for k in sizes:
         model = KMeans(int(k), n_init=1, random_state=int(rng.integers(2**31 - 1)))
         with warnings.catch_warnings():  # fewer distinct rows than clusters is no concern here
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(sample)
-        starts.append(_by_size(model.labels_ if n <= _SAMPLE else model.predict(X)))
+            labels = model.fit(sample).labels_
+        if sampled:
+            start = StartCenters(comparable, model.cluster_centers_)
+            labels = np.concatenate(list(map_blocks(rows, nearest_center, start)))
+        starts.append(_by_size(labels))
     return starts
 
 

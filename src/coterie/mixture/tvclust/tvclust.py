@@ -1,5 +1,5 @@
 """TVClust: a Dirichlet process mixture of the rows and a noisy graph of the answers, two views of
-one clustering.
+one clustering (Khashabi et al. 2015, whose equations are cited by number in this folder).
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows
+from coterie.data import Rows, map_blocks
 from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.mixture.suspects import suspects
 from coterie.mixture.tvclust.families import Family, Gaussian, Multinomial
-from coterie.mixture.tvclust.gibbs import label_statistics, run_gibbs
-from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
+from coterie.mixture.tvclust.gibbs import run_gibbs
+from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
+from coterie.mixture.tvclust.passes import Components, row_scores
 from coterie.mixture.tvclust.start import measure_columns, measure_counts, starting_labels
 from coterie.mixture.tvclust.variational import (
     Alpha,
-    Data,
     Priors,
+    TwoViews,
     Variational,
+    label_statistics,
     responsibilities,
     run_variational,
 )
@@ -34,7 +37,6 @@ from coterie.validation import check_choice, check_count, check_real
 __all__ = ["TVClust"]
 
 Floats = NDArray[np.float64]
-_ROWS_AT_ONCE = 8192
 
 
 class _Result(NamedTuple):
@@ -51,11 +53,12 @@ class _Result(NamedTuple):
 
 
 class TVClust(ConstrainedClusterer):
-    """Two-view clustering (seed 002): K is inferred, and so is how far the answers can be trusted.
+    """Two-view clustering: K is inferred, and so is how far the answers can be trusted.
 
     Rows come from a Dirichlet process mixture; a pair of rows in one cluster is answered "friends"
-    with probability p, a pair in two clusters "strangers" with probability q, (8). All is learned
-    together, so answers that the rest of the data contradicts lose their weight.
+    with probability p, a pair in two clusters "strangers" with probability q (Khashabi et al.
+    2015, equation 8). All is learned together, so answers that the rest of the data contradicts
+    lose their weight.
 
     A pair's `weight` multiplies its log-likelihood. A pair with a `certainty` has p = q = that
     certainty, known. Hard pairs are never broken.
@@ -190,17 +193,16 @@ class TVClust(ConstrainedClusterer):
                 "inference='variational'."
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        measure = (
-            measure_counts(X)
-            if self.family == "multinomial"
-            else measure_columns(X, weights, self.standardize)
-        )
-        rows = Rows(X) if self.family == "multinomial" else Rows(X, shift=measure.origin)
         row_weights = np.empty(0) if weights is None else weights
+        if self.family == "multinomial":
+            measure, rows = measure_counts(X), Rows(X)
+        else:
+            measure = measure_columns(X, row_weights, self.standardize)
+            rows = Rows(X, shift=measure.origin)
         family = self._model_family(measure.variance, X.shape[1])
-        data = Data.of(rows, row_weights, PairEvidence(pairs), family)
+        data = TwoViews(rows, row_weights, PairEvidence(pairs), family)
         n_starts = check_count("n_init", self.n_init)
-        starts = starting_labels(X, self.init, n_starts, truncation, measure, rng)
+        starts = starting_labels(rows, X, self.init, n_starts, truncation, measure, rng)
         fit = self._fit_variational if inference == "variational" else self._fit_gibbs
         found = fit(data, starts, truncation, priors, rng)
         self.origin_, self.prior_scale_ = measure
@@ -236,7 +238,7 @@ class TVClust(ConstrainedClusterer):
         return Gaussian(prior_scale * (expected * (nu0 - d - 1)), kappa0, nu0)
 
     def _ascents(
-        self, data: Data, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
+        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
     ) -> list[Variational]:
         """A variational run from each start, the highest bound first."""
         max_iter, tol = check_count("max_iter", self.max_iter), check_real("tol", self.tol)
@@ -247,7 +249,7 @@ class TVClust(ConstrainedClusterer):
         return sorted(runs, key=lambda run: -run.bounds[-1])
 
     def _fit_variational(
-        self, data: Data, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
+        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
     ) -> _Result:
         best = self._ascents(data, starts, truncation, priors, rng)[0]
         if not best.converged:
@@ -256,7 +258,8 @@ class TVClust(ConstrainedClusterer):
                 CoterieWarning,
                 stacklevel=4,
             )
-        resp = responsibilities(data, best)
+        factors = best.factors
+        resp = responsibilities(data, factors)
         fitted = {
             "resp_": resp,
             "lower_bounds_": best.bounds,
@@ -266,17 +269,17 @@ class TVClust(ConstrainedClusterer):
         }
         return _Result(
             resp.argmax(axis=1).astype(np.int64),
-            best.statistics,
-            best.sticks.weights(),
-            best.p.mean,
-            best.q.mean,
-            best.alpha.mean,
-            best.agreement,
+            factors.statistics,
+            factors.sticks.weights(),
+            factors.p.mean,
+            factors.q.mean,
+            factors.alpha.mean,
+            factors.agreement,
             fitted,
         )
 
     def _fit_gibbs(
-        self, data: Data, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
+        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
     ) -> _Result:
         n_sweeps = check_count("n_sweeps", self.n_sweeps)
         burn_in = check_count("burn_in", self.burn_in, least=0)
@@ -288,12 +291,12 @@ class TVClust(ConstrainedClusterer):
         n_chains = check_count("n_chains", self.n_chains)
         if isinstance(self.init, str):  # chains are too slow to find a good region by themselves
             runs = self._ascents(data, starts, truncation, priors, rng)
-            starts = [responsibilities(data, run).argmax(axis=1) for run in runs[:n_chains]]
+            starts = [responsibilities(data, run.factors).argmax(axis=1) for run in runs[:n_chains]]
         starts = [starts[c % len(starts)] for c in range(n_chains)]
         found = run_gibbs(
             data, starts, priors, n_sweeps=n_sweeps, burn_in=burn_in, thin=thin, rng=rng
         )
-        statistics = label_statistics(data, found.labels)
+        statistics = label_statistics(data, found.labels, int(found.labels.max()) + 1)
         after = {name: float(values[:, burn_in:].mean()) for name, values in found.trace.items()}
         fitted = {"trace_": found.trace, "n_iter_": found.trace["p"].shape[1], "converged_": True}
         return _Result(
@@ -307,7 +310,7 @@ class TVClust(ConstrainedClusterer):
             fitted,
         )
 
-    def _publish(self, data: Data, pairs: Constraints, found: _Result) -> None:
+    def _publish(self, data: TwoViews, pairs: Constraints, found: _Result) -> None:
         for name in ("resp_", "lower_bounds_", "lower_bound_", "trace_", "means_", "components_"):
             self.__dict__.pop(name, None)
         used, labels = np.unique(found.labels, return_inverse=True)
@@ -323,7 +326,7 @@ class TVClust(ConstrainedClusterer):
             kept = found.fitted["resp_"][:, used]
             self.resp_ = kept / kept.sum(axis=1, keepdims=True)
         self._publish_components(data.family)
-        together, apart = data.evidence.pair_logs(Belief.at(self.p_, self.q_))
+        together, apart = data.evidence.pair_logs(AnswerLogs.at(self.p_, self.q_))
         cost = np.where(pairs.is_hard, np.inf, np.abs(together - apart))
         self.violations_ = broken_pairs(self.labels_, pairs, cost)
         self.constraints_ = pairs
@@ -346,26 +349,19 @@ class TVClust(ConstrainedClusterer):
         everything: the rows, all other answers, and the answer itself.
         """
         check_is_fitted(self)
-        pairs = self.constraints_
-        soft = ~pairs.is_hard
-        wrong = np.where(pairs.kind > 0, 1 - self.pair_posteriors_, self.pair_posteriors_)[soft]
-        table = PairTable(
-            pairs.pairs[soft, 0], pairs.pairs[soft, 1], pairs.kind[soft], wrong, name="wrong"
-        )
-        return table if k is None else table[: check_count("k", k)]
+        number = None if k is None else check_count("k", k)
+        return suspects(self.constraints_, self.pair_posteriors_, number)
 
     # -- new rows --------------------------------------------------------------------------
     def _log_joint_of_rows(self, X: Any) -> Floats:
         """ln [E pi_k p(x | rows of k)] of every row and cluster, (n, K)."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
-        predict = self._model_family(self.prior_scale_, X.shape[1]).predictor(self.statistics_)
-        out = np.empty((X.shape[0], self.n_clusters_))
-        shift = None if self.family == "multinomial" else self.origin_
-        for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
-            rows = X[lo : lo + _ROWS_AT_ONCE]
-            out[lo : lo + _ROWS_AT_ONCE] = predict(rows if shift is None else rows - shift)
-        return out + np.log(self.weights_)
+        family = self._model_family(self.prior_scale_, X.shape[1])
+        score = family.predictive_scores(self.statistics_)
+        rows = Rows(X) if self.family == "multinomial" else Rows(X, shift=self.origin_)
+        components = Components(family, score, np.log(self.weights_))
+        return np.concatenate(list(map_blocks(rows, row_scores, components)))
 
     def predict_proba(self, X: Any) -> Floats:
         """Posterior predictive probability of each cluster for new rows, (n, K)."""

@@ -9,28 +9,46 @@ A node with a hard cannot-link keeps a factor with all its mass on one component
 
 from __future__ import annotations
 
-import logging
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln
 
-from coterie.data import Rows, one_blas_thread
+from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
+from coterie.mixture.core_rows import first_rows
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families import Family
-from coterie.mixture.tvclust.pairs import Belief, Beta, PairEvidence
+from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
+from coterie.mixture.tvclust.passes import (
+    Components,
+    CoreResp,
+    Labelled,
+    LabelSums,
+    RowWeights,
+    core_sums,
+    free_sums,
+    label_sums,
+    row_posteriors,
+)
 from coterie.progress import keep_going
 
-__all__ = ["Alpha", "Data", "Priors", "Variational", "responsibilities", "run_variational"]
+__all__ = [
+    "Alpha",
+    "Factors",
+    "Priors",
+    "TwoViews",
+    "Variational",
+    "label_statistics",
+    "responsibilities",
+    "run_variational",
+]
 
-logger = logging.getLogger(__name__)
 Floats = NDArray[np.float64]
-_ENTRIES = 1 << 18  # of the widest table made for a stretch of rows
+Ints = NDArray[np.int64]
 _SWEEPS = 2  # over the core in each iteration: evidence travels one link a sweep at least
-NO_SLOT = np.empty(0, dtype=np.int64)
 
 
 class Alpha(NamedTuple):
@@ -60,24 +78,13 @@ class Priors(NamedTuple):
     alpha: Alpha
 
 
-class Data(NamedTuple):
+class TwoViews(NamedTuple):
     """Rows, their weights ((0,) for ones), the pairs and the family, fixed for one fit."""
 
     rows: Rows
     weights: Floats
     evidence: PairEvidence
     family: Family
-    slot: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, rows: Rows, weights: Floats, evidence: PairEvidence, family: Family) -> Data:
-        """With the place of every row in the core worked out."""
-        core = evidence.core
-        slot = NO_SLOT
-        if core.rows.size:
-            slot = np.full(rows.n, -1, dtype=np.int64)
-            slot[core.rows] = np.arange(core.rows.size)
-        return cls(rows, weights, evidence, family, slot)
 
 
 class Sticks(NamedTuple):
@@ -108,8 +115,21 @@ class Sticks(NamedTuple):
         return np.append(v, 1.0) * np.concatenate([[1.0], np.cumprod(1 - v)])
 
 
-class Variational(NamedTuple):
-    """The factors, and the bound after each iteration."""
+class Factors(NamedTuple):
+    """The factors of the posterior; an iteration takes them and returns better ones.
+
+    Attributes
+    ----------
+    statistics : (T, width)
+        Expected sums of each component, which its conjugate factor follows from.
+    sticks : Sticks
+    alpha : Alpha
+    p, q : Beta
+    node_resp : (s, T)
+        q(z) of the nodes of the core.
+    agreement : (m,)
+        Probability that the rows of each pair are together.
+    """
 
     statistics: Floats
     sticks: Sticks
@@ -118,13 +138,24 @@ class Variational(NamedTuple):
     q: Beta
     node_resp: Floats
     agreement: Floats
+
+    def components(self, family: Family) -> Components:
+        """What a pass over rows needs of them."""
+        score = family.expected_scores(self.statistics)
+        return Components(family, score, self.sticks.log_weights())
+
+
+class Variational(NamedTuple):
+    """The factors at the end, and the bound after each iteration."""
+
+    factors: Factors
     bounds: Floats
     converged: bool
 
 
 def run_variational(
-    data: Data,
-    labels: NDArray[np.int64],
+    data: TwoViews,
+    labels: Ints,
     truncation: int,
     priors: Priors,
     *,
@@ -133,50 +164,43 @@ def run_variational(
     rng: np.random.Generator,
 ) -> Variational:
     """Coordinate ascent from labels (n,) below `truncation`; ends when the bound gains < tol n."""
-    with one_blas_thread():  # K small factorisations an iteration: more threads only wait
-        return _ascend(data, labels, truncation, priors, max_iter, tol, rng)
-
-
-def _ascend(
-    data: Data,
-    labels: NDArray[np.int64],
-    truncation: int,
-    priors: Priors,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
-) -> Variational:
-    node_resp = _start(data, labels, truncation, rng)
-    statistics = _label_statistics(data, labels, node_resp)
-    # The pairs speak first with the voice their priors give them: a start that breaks them says
-    # nothing about how far they can be trusted.
-    p, q, alpha = priors.p, priors.q, priors.alpha
-    sticks = Sticks.update(statistics[:, 0], alpha)
     bounds: list[float] = []
     converged = False
-    for iteration in range(1, max_iter + 1):
-        statistics, entropy = _expectation(
-            data, statistics, sticks, Belief.of(p, q), node_resp, rng
-        )
-        agreement = _agreement(data.evidence, node_resp)
-        p, q = data.evidence.update(agreement, priors.p, priors.q)
-        sticks = Sticks.update(statistics[:, 0], alpha)
-        alpha = _update_alpha(sticks, priors.alpha)
-        bounds.append(
-            entropy
-            + float(data.family.log_evidence(statistics).sum())
-            + stick_bound(statistics[:, 0], sticks, alpha, priors.alpha)
-            + p.log_evidence(priors.p)
-            + q.log_evidence(priors.q)
-            + data.evidence.given_log_likelihood(agreement)
-        )
-        if len(bounds) > 1 and bounds[-1] - bounds[-2] < tol * data.rows.n:
-            converged = True
-            break
-        if not keep_going(iteration, max_iter, bounds[-1]):
-            break
-    return Variational(
-        statistics, sticks, alpha, p, q, node_resp, agreement, np.array(bounds), converged
+    with one_blas_thread():  # K small factorisations an iteration: more threads only wait
+        factors = _start(data, labels, truncation, priors, rng)
+        for iteration in range(1, max_iter + 1):
+            factors, entropy = _improve(data, factors, priors, rng)
+            bounds.append(_bound(data, factors, priors, entropy))
+            if len(bounds) > 1 and bounds[-1] - bounds[-2] < tol * data.rows.n:
+                converged = True
+                break
+            if not keep_going(iteration, max_iter, bounds[-1]):
+                break
+    return Variational(factors, np.array(bounds), converged)
+
+
+def _improve(
+    data: TwoViews, old: Factors, priors: Priors, rng: np.random.Generator
+) -> tuple[Factors, float]:
+    """Every factor updated once given the others, and the entropy of all q(z)."""
+    statistics, node_resp, entropy = _expectation(data, old, rng)
+    agreement = _agreement(data.evidence, node_resp)
+    p, q = data.evidence.update(agreement, priors.p, priors.q)
+    sticks = Sticks.update(statistics[:, 0], old.alpha)
+    alpha = _update_alpha(sticks, priors.alpha)
+    return Factors(statistics, sticks, alpha, p, q, node_resp, agreement), entropy
+
+
+def _bound(data: TwoViews, factors: Factors, priors: Priors, entropy: float) -> float:
+    """The lower bound on ln p(rows, answers)."""
+    statistics = factors.statistics
+    return (
+        entropy
+        + float(data.family.log_evidence(statistics).sum())
+        + stick_bound(statistics[:, 0], factors.sticks, factors.alpha, priors.alpha)
+        + factors.p.log_evidence(priors.p)
+        + factors.q.log_evidence(priors.q)
+        + data.evidence.given_log_likelihood(factors.agreement)
     )
 
 
@@ -211,96 +235,67 @@ def _agreement(evidence: PairEvidence, node_resp: Floats) -> Floats:
 
 
 def _expectation(
-    data: Data,
-    statistics: Floats,
-    sticks: Sticks,
-    belief: Belief,
-    node_resp: Floats,
-    rng: np.random.Generator,
-) -> tuple[Floats, float]:
-    """New statistics and the entropy of all q(z); `node_resp` (s, T) is updated in place."""
-    core = data.evidence.core
-    score = data.family.scorer(statistics)
-    log_weights = sticks.log_weights()
-    unary = np.empty((core.rows.size, len(log_weights)))
-
-    def work(start: int, stop: int) -> tuple[Floats, float]:
-        sums, entropy = np.zeros_like(statistics), 0.0
-        for lo, hi, rows in _pieces(data, start, stop, len(log_weights)):
-            logits = score(rows)
-            logits += log_weights
-            slot = data.slot[lo:hi] if data.slot.size else NO_SLOT
-            entropy += kernels.soften(logits, data.weights[lo:hi], slot, unary)
-            data.family.add(rows, logits, sums)
-        return sums, entropy
-
-    sums, entropy = data.rows.map_reduce(work, lambda a, b: (a[0] + b[0], a[1] + b[1]))
-    odds = data.evidence.odds(belief)
-    unary = core.contract(unary) if core.n_nodes < core.rows.size else unary
-    core_entropy = 0.0
+    data: TwoViews, old: Factors, rng: np.random.Generator
+) -> tuple[Floats, Floats, float]:
+    """New statistics, responsibilities (s, T) of the nodes, and the entropy of all q(z)."""
+    evidence, core = data.evidence, data.evidence.core
+    free = fold(
+        map_blocks(
+            data.rows,
+            free_sums,
+            old.components(data.family),
+            state=RowWeights(data.weights),
+            listed=core.rows,
+        ),
+        joined=("unary",),
+    )
+    if not core.n_nodes:
+        return free.statistics, old.node_resp, free.entropy
+    unary = core.contract(free.unary) if core.n_nodes < core.rows.size else free.unary
+    odds = evidence.odds(AnswerLogs.of(old.p, old.q))
+    node_resp, entropy = old.node_resp.copy(), 0.0
     for _ in range(_SWEEPS if len(core.edges) else 1):
-        core_entropy = kernels.sweep(
+        entropy = kernels.sweep(
             rng.permutation(core.n_nodes), unary, core.indptr, core.indices, odds,
-            data.evidence.forbidden, data.evidence.pinned, node_resp,
+            evidence.forbidden, evidence.pinned, node_resp,
         )  # fmt: skip
-    _add_core(data, node_resp, sums)
-    return sums, entropy + core_entropy
+    resp = core.expand(node_resp)
+    if data.weights.size:
+        resp *= data.weights[core.rows, None]
+    inside = fold(
+        map_blocks(data.rows, core_sums, data.family, listed=core.rows, listed_state=CoreResp(resp))
+    )
+    return free.statistics + inside, node_resp, free.entropy + entropy
 
 
-def _pieces(data: Data, start: int, stop: int, truncation: int) -> Any:
-    """Rows in pieces small enough that the tables made for them stay in the cache."""
-    for lo, hi, chunk in data.rows.chunks(start, stop):
-        if data.rows.is_sparse:
-            yield lo, hi, chunk
-            continue
-        step = max(64, _ENTRIES // (truncation * data.rows.d))
-        for at in range(lo, hi, step):
-            end = min(at + step, hi)
-            yield at, end, chunk[at - lo : end - lo]
-
-
-def _add_core(data: Data, node_resp: Floats, sums: Floats) -> None:
-    core = data.evidence.core
-    step = max(64, _ENTRIES // data.family.width)
-    for at in range(0, core.rows.size, step):
-        listed = core.rows[at : at + step]
-        resp = node_resp[core.node[at : at + step]]
-        if data.weights.size:
-            resp = resp * data.weights[listed, None]
-        data.family.add(data.rows.take(listed), resp, sums)
-
-
-def _label_statistics(data: Data, labels: NDArray[np.int64], node_resp: Floats) -> Floats:
-    """Sums over rows that have all their mass on their label."""
-    truncation = node_resp.shape[1]
-    sums = np.zeros((truncation, data.family.width))
-    eye = np.eye(truncation)
-    for lo, hi, rows in _pieces(data, 0, data.rows.n, truncation):
-        resp = eye[labels[lo:hi]]
-        if data.weights.size:
-            resp *= data.weights[lo:hi, None]
-        if data.slot.size:
-            resp[data.slot[lo:hi] >= 0] = 0.0
-        data.family.add(rows, resp, sums)
-    _add_core(data, node_resp, sums)
-    return sums
+def label_statistics(data: TwoViews, labels: Ints, n_clusters: int) -> Floats:
+    """Sums over the rows of each cluster of labels (n,), (K, width)."""
+    into, state = LabelSums(data.family, n_clusters), Labelled(labels, data.weights)
+    return fold(map_blocks(data.rows, label_sums, into, state=state))
 
 
 def _start(
-    data: Data, labels: NDArray[np.int64], truncation: int, rng: np.random.Generator
-) -> Floats:
-    """Responsibilities (s, T) of the nodes: their first row's label, hard cannot-links kept."""
+    data: TwoViews, labels: Ints, truncation: int, priors: Priors, rng: np.random.Generator
+) -> Factors:
+    """Factors with all mass on labels (n,): a node takes its first row's, hard cannot-links kept.
+
+    The pairs speak first with the voice their priors give them: a start that breaks them says
+    nothing about how far they can be trusted.
+    """
     core, evidence = data.evidence.core, data.evidence
-    first = np.full(core.n_nodes, -1, dtype=np.int64)
-    first[core.node[::-1]] = labels[core.rows[::-1]]
+    nodes = labels[first_rows(core)]
     if evidence.pinned.any():
-        first = np.where(evidence.pinned, _kept_apart(data, first, truncation, rng), first)
-    return np.eye(truncation)[first]
+        nodes = np.where(evidence.pinned, _kept_apart(data, nodes, truncation, rng), nodes)
+    labels = labels.copy()
+    labels[core.rows] = core.expand(nodes)
+    statistics = label_statistics(data, labels, truncation)
+    node_resp = np.eye(truncation)[nodes]
+    sticks = Sticks.update(statistics[:, 0], priors.alpha)
+    agreement = _agreement(evidence, node_resp)
+    return Factors(statistics, sticks, priors.alpha, priors.p, priors.q, node_resp, agreement)
 
 
-def _kept_apart(
-    data: Data, wanted: NDArray[np.int64], truncation: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _kept_apart(data: TwoViews, wanted: Ints, truncation: int, rng: np.random.Generator) -> Ints:
     """Labels (s,) near the wanted ones under which no hard cannot-link is broken."""
     core, forbidden = data.evidence.core, data.evidence.forbidden
     unary = 1.0 - np.eye(truncation)[wanted]
@@ -315,25 +310,11 @@ def _kept_apart(
         ) from error
 
 
-def responsibilities(data: Data, found: Variational) -> Floats:
+def responsibilities(data: TwoViews, factors: Factors) -> Floats:
     """q(z) of every row, (n, T)."""
-    score = data.family.scorer(found.statistics)
-    log_weights = found.sticks.log_weights()
-    truncation = len(log_weights)
-    resp = np.empty((data.rows.n, truncation))
-    unused = np.empty((data.evidence.core.rows.size, truncation))
-
-    def work(start: int, stop: int) -> None:
-        for lo, hi, rows in _pieces(data, start, stop, truncation):
-            logits = score(rows)
-            logits += log_weights
-            if data.weights.size:
-                logits *= data.weights[lo:hi, None]
-            slot = data.slot[lo:hi] if data.slot.size else NO_SLOT
-            kernels.soften(logits, np.empty(0), slot, unused)
-            resp[lo:hi] = logits
-
-    data.rows.for_each(work)
     core = data.evidence.core
-    resp[core.rows] = core.expand(found.node_resp)
+    state = RowWeights(data.weights)
+    blocks = map_blocks(data.rows, row_posteriors, factors.components(data.family), state=state)
+    resp = np.concatenate(list(blocks))
+    resp[core.rows] = core.expand(factors.node_resp)
     return resp

@@ -1,0 +1,220 @@
+"""Expectation-maximisation: one start from its first mixture to its last.
+
+The E-step passes over every row once in blocks, then asks an engine about the rows in pairs; the
+M-step has closed forms but for the clusters' weights (see `prior`). Nothing here changes a value it
+was given: an iteration takes an `EmState` and returns the next.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.data import Rows, fold, map_blocks, one_blas_thread
+from coterie.mixture.ppc.core import CoreGraph, CorePosterior
+from coterie.mixture.ppc.gaussians import (
+    CoreShares,
+    Mixture,
+    MixtureShape,
+    Moments,
+    core_moments,
+    free_posteriors,
+    free_sums,
+    log_sum_rows,
+    make_mixture,
+    maximize,
+)
+from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at
+from coterie.progress import keep_going
+
+__all__ = [
+    "EmRun",
+    "EmState",
+    "Expectation",
+    "PpcProblem",
+    "expect",
+    "make_problem",
+    "posterior_of_all",
+    "run",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+class PpcProblem(NamedTuple):
+    """What does not change from one iteration or start to the next."""
+
+    rows: Rows
+    core: CoreGraph
+    prior: Prior
+    update: WeightsUpdate
+    shape: MixtureShape
+
+
+class EmState(NamedTuple):
+    """Where an iteration begins.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    log_omega : float
+        log Ω at the mixture's weights.
+    marginals : (s, K) or None
+        Of the nodes in the last E-step, where mean field goes on from; None before the first.
+    """
+
+    mixture: Mixture
+    log_omega: float
+    marginals: FloatArray | None
+
+
+class EmRun(NamedTuple):
+    """One start: where it ended, and the bound before each M-step."""
+
+    state: EmState
+    bounds: list[float]
+    converged: bool
+
+
+def make_problem(
+    rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
+) -> PpcProblem:
+    """Prepare the prior and the update of the weights, once a fit."""
+    rough = core.rough if weights_update != "nonoverlapping" else np.ones_like(core.rough)
+    prior = Prior(core.graph, core.exponent, rough)
+    update: WeightsUpdate = ByGrid(prior) if weights_update == "grid" else ByGradient(prior)
+    return PpcProblem(rows, core, prior, update, shape)
+
+
+def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
+    """Iterate until the mean penalised log-likelihood changes by less than `tol`.
+
+    As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
+    """
+    state = EmState(mixture, at(problem.prior, mixture.cluster_weights).log_omega, None)
+    bounds: list[float] = []
+    # Small factorisations only wait for each other when a BLAS gives them several threads.
+    with one_blas_thread():
+        for iteration in range(1, max_iter + 1):
+            found = expect(problem.rows, problem.core, state.mixture, state.marginals)
+            bounds.append((found.log_likelihood - state.log_omega) / problem.rows.n)
+            state = _maximization(problem, state.mixture, found)
+            if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
+                return EmRun(state, bounds, True)
+            if not keep_going(iteration, max_iter, bounds[-1]):
+                break
+    return EmRun(state, bounds, False)
+
+
+# -- E-step --------------------------------------------------------------------------------------
+
+
+class Expectation(NamedTuple):
+    """What the M-step needs.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        Of the free rows plus log Z of the core, before log Ω.
+    moments : Moments
+        Of all rows, about the means they were computed with.
+    prior_counts : (K,)
+        How often each cluster's weight counts: Σ_free r + Σ_nodes m q.
+    marginals : (s, K) or None
+        Of the nodes; None where there are none.
+    """
+
+    log_likelihood: float
+    moments: Moments
+    prior_counts: FloatArray
+    marginals: FloatArray | None
+
+
+def expect(
+    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+) -> Expectation:
+    """Penalised log-likelihood (without log Ω) and expected sums (PPC §2.3 and §3).
+
+    Free rows are independent given the parameters and are done with in one pass over the blocks;
+    that pass brings back the log-densities of the core rows for the engine. `last` (s, K) are the
+    marginals of the E-step before.
+    """
+    index = core.core
+    free = fold(map_blocks(rows, free_sums, mixture, listed=index.rows), joined=("core",))
+    counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
+    if not core.parts:
+        return Expectation(free.log_likelihood, free.moments, counts, None)
+    posterior, share = _core_posterior(core, free.core, mixture, last, final=False)
+    resp = index.expand(posterior.marginals)
+    if share is not None:
+        resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
+    inside = fold(
+        map_blocks(rows, core_moments, mixture, listed=index.rows, listed_state=CoreShares(resp))
+    )
+    return Expectation(
+        free.log_likelihood + posterior.log_partition,
+        free.moments.plus(inside),
+        counts + core.exponent @ posterior.marginals,
+        posterior.marginals,
+    )
+
+
+def _core_posterior(
+    core: CoreGraph,
+    log_joint: FloatArray,
+    mixture: Mixture,
+    last: FloatArray | None,
+    final: bool,
+) -> tuple[CorePosterior, FloatArray | None]:
+    """Posterior of the nodes, and the share (r, G) of each component in its cluster.
+
+    A cluster of several components has the density Σ_g π_g N(x | g) / π_k; pairs act on clusters,
+    so its components share the row's posterior as they would without pairs. None for one each.
+    """
+    n_clusters = mixture.shape.n_clusters
+    log_pi = np.log(mixture.cluster_weights)
+    share = None
+    log_cluster = log_joint
+    if mixture.shape.per_cluster > 1:
+        share = log_joint.reshape(-1, mixture.shape.per_cluster).copy()
+        log_cluster = log_sum_rows(share).reshape(-1, n_clusters)
+        share = share.reshape(-1, mixture.shape.n_components)
+    return core.infer(log_cluster - log_pi, log_pi, last, final), share
+
+
+def posterior_of_all(
+    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+) -> tuple[FloatArray, CorePosterior | None]:
+    """Constrained posterior (n, K) of every row, and what inference says of the core."""
+    listed = core.core.rows
+    found = fold(map_blocks(rows, free_posteriors, mixture, listed=listed), ("resp", "core"))
+    if not core.parts:
+        return found.resp, None
+    posterior, _ = _core_posterior(core, found.core, mixture, last, final=True)
+    found.resp[listed] = core.core.expand(posterior.marginals)
+    return found.resp, posterior
+
+
+# -- M-step --------------------------------------------------------------------------------------
+
+
+def _maximization(problem: PpcProblem, mixture: Mixture, found: Expectation) -> EmState:
+    """The new mixture, with log Ω at its weights.
+
+    A component that has lost all its rows stays where it is: with none to fit, any place is as
+    likely, and this one has a covariance.
+    """
+    shape, moments = problem.shape, found.moments
+    means, covariances = maximize(moments, mixture.means, shape.covariance, shape.reg_covar)
+    empty = moments.counts <= np.finfo(np.float64).eps * problem.rows.n
+    if empty.any():
+        means = np.where(empty[:, None], mixture.means, means)
+        covariances = shape.covariance.keep(covariances, mixture.covariances, empty)
+    pi, log_omega = problem.update(found.prior_counts, mixture.cluster_weights)
+    counts = np.maximum(moments.counts, np.finfo(np.float64).tiny).reshape(shape.n_clusters, -1)
+    weights = (pi[:, None] * counts / counts.sum(axis=1, keepdims=True)).ravel()
+    weights = np.maximum(weights, np.finfo(np.float64).tiny)
+    new = make_mixture(weights, means, covariances, shape)
+    return EmState(new, log_omega, found.marginals)

@@ -1,0 +1,234 @@
+"""TVClust's passes over rows: functions of a block for `map_blocks`.
+
+Rows of the core (those in pairs) are listed with the block. Statistics are (T, width) sums over
+rows, see `families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from coterie.data import Block
+from coterie.mixture.tvclust import _kernels as kernels
+from coterie.mixture.tvclust.families import Family, Scores
+
+__all__ = [
+    "ColumnSums",
+    "Comparison",
+    "Components",
+    "CoreResp",
+    "FreeSums",
+    "LabelSums",
+    "Labelled",
+    "RowWeights",
+    "StartCenters",
+    "column_squares",
+    "column_sums",
+    "core_sums",
+    "free_sums",
+    "label_sums",
+    "nearest_center",
+    "row_posteriors",
+    "row_scores",
+]
+
+Floats = NDArray[np.float64]
+_ENTRIES = 1 << 18  # of the widest table made for a stretch of rows
+
+
+class RowWeights(NamedTuple):
+    """How often each row counts, (n,), or (0,) for once."""
+
+    weights: Floats
+
+
+# -- before the first iteration ----------------------------------------------------------------
+
+
+class ColumnSums(NamedTuple):
+    """Sum of the weights, weighted sums of the columns (d,), and largest entries (blocks, d)."""
+
+    weight: float
+    sums: Floats
+    largest: Floats
+
+
+def column_sums(block: Block, _: None) -> ColumnSums:
+    """Of the dense rows of a block, by its `RowWeights`; sums that overflow are infinite."""
+    weights = block.state.weights
+    total, largest = np.zeros(block.rows.shape[1]), np.zeros((1, block.rows.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for lo, hi, rows in block.chunks():
+            total += _weighted_sums(rows.astype(np.float64), weights[lo:hi])
+            np.maximum(largest, np.abs(rows).max(axis=0), out=largest)
+    weight = float(weights.sum()) if weights.size else float(block.stop - block.start)
+    return ColumnSums(weight, total, largest)
+
+
+def column_squares(block: Block, origin: Floats) -> Floats:
+    """Weighted sums (d,) of squares about the origin, by the block's `RowWeights`."""
+    total = np.zeros(len(origin))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for lo, hi, rows in block.chunks():
+            total += _weighted_sums(np.square(rows - origin), block.state.weights[lo:hi])
+    return total
+
+
+def _weighted_sums(rows: Floats, weights: Floats) -> Floats:
+    return rows.sum(axis=0) if weights.size == 0 else (rows * weights[:, None]).sum(axis=0)
+
+
+class Comparison(NamedTuple):
+    """What makes plain Euclidean distances between rows mean something.
+
+    Columns are divided by `deviation` (d,); counts, where it is (0,), are compared by the square
+    roots of their frequencies (Hellinger distance).
+    """
+
+    deviation: Floats
+
+    def __call__(self, rows: Any) -> Any:
+        if self.deviation.size:
+            return rows / self.deviation
+        shares = normalize(rows, norm="l1")
+        return shares.sqrt() if sp.issparse(shares) else np.sqrt(shares)
+
+
+class StartCenters(NamedTuple):
+    """Centres (K, d) among comparable rows."""
+
+    comparable: Comparison
+    centers: Floats
+
+
+def nearest_center(block: Block, start: StartCenters) -> NDArray[np.int64]:
+    """The nearest centre of each row, (b,)."""
+    half_norm = 0.5 * np.einsum("kd,kd->k", start.centers, start.centers)
+    labels = np.empty(block.stop - block.start, dtype=np.int64)
+    for lo, hi, rows in block.chunks(len(half_norm)):
+        products = start.comparable(rows) @ start.centers.T
+        labels[lo:hi] = (products - half_norm).argmax(axis=1)
+    return labels
+
+
+# -- an iteration ------------------------------------------------------------------------------
+
+
+class Components(NamedTuple):
+    """The components as a row sees them: E ln p(x | cluster), and E ln of the weights (T,)."""
+
+    family: Family
+    score: Scores
+    log_weights: Floats
+
+
+class FreeSums(NamedTuple):
+    """Statistics and summed entropy of free rows; logits (r, T) of core rows."""
+
+    statistics: Floats
+    entropy: float
+    unary: Floats
+
+
+def free_sums(block: Block, components: Components) -> FreeSums:
+    """What an iteration needs of a block, by its `RowWeights`."""
+    family, truncation = components.family, len(components.log_weights)
+    sums, entropy = np.zeros((truncation, family.width)), 0.0
+    unary = np.empty((block.listed.size, truncation))
+    weights = block.state.weights
+    for lo, hi, rows in _pieces(block, truncation):
+        logits = components.score(rows)
+        logits += components.log_weights
+        own = slice(*np.searchsorted(block.listed, (lo, hi)))
+        entropy += kernels.soften(logits, weights[lo:hi], block.listed[own] - lo, unary[own])
+        family.add(rows, logits, sums)
+    return FreeSums(sums, entropy, unary)
+
+
+class CoreResp(NamedTuple):
+    """Responsibilities (r, T) of core rows, times their weights."""
+
+    resp: Floats
+
+
+def core_sums(block: Block, family: Family) -> Floats:
+    """Statistics of the core rows of a block, by their `CoreResp`."""
+    resp = block.listed_state.resp
+    sums = np.zeros((resp.shape[1], family.width))
+    step = max(64, _ENTRIES // family.width)
+    for at in range(0, block.listed.size, step):
+        rows = block.take(block.listed[at : at + step])
+        family.add(rows, resp[at : at + step], sums)
+    return sums
+
+
+class Labelled(NamedTuple):
+    """The cluster of each row, (n,), and its weight, (n,) or (0,)."""
+
+    labels: NDArray[np.int64]
+    weights: Floats
+
+
+class LabelSums(NamedTuple):
+    """What rows are added to."""
+
+    family: Family
+    n_clusters: int
+
+
+def label_sums(block: Block, into: LabelSums) -> Floats:
+    """Statistics of rows that have all their mass on their label, by the block's `Labelled`."""
+    sums = np.zeros((into.n_clusters, into.family.width))
+    eye = np.eye(into.n_clusters)
+    labels, weights = block.state
+    for lo, hi, rows in _pieces(block, into.n_clusters):
+        resp = eye[labels[lo:hi]]
+        if weights.size:
+            resp *= weights[lo:hi, None]
+        into.family.add(rows, resp, sums)
+    return sums
+
+
+def row_posteriors(block: Block, components: Components) -> Floats:
+    """q(z) of each row as if it were in no pair, (b, T), by the block's `RowWeights`."""
+    truncation = len(components.log_weights)
+    resp = np.empty((block.stop - block.start, truncation))
+    weights = block.state.weights
+    for lo, hi, rows in _pieces(block, truncation):
+        logits = components.score(rows)
+        logits += components.log_weights
+        if weights.size:
+            logits *= weights[lo:hi, None]
+        kernels.soften(logits, _NO_WEIGHTS, _NO_ROWS, _NO_UNARY)
+        resp[lo:hi] = logits
+    return resp
+
+
+_NO_WEIGHTS, _NO_ROWS, _NO_UNARY = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
+
+
+def row_scores(block: Block, components: Components) -> Floats:
+    """The components' score and log-weight of each row, (b, K)."""
+    n_clusters = len(components.log_weights)
+    out = np.empty((block.stop - block.start, n_clusters))
+    for lo, hi, rows in _pieces(block, n_clusters):
+        np.add(components.score(rows), components.log_weights, out=out[lo:hi])
+    return out
+
+
+def _pieces(block: Block, n_clusters: int) -> Iterator[tuple[int, int, Any]]:
+    """Rows in pieces small enough that the tables made for them stay in the cache."""
+    for lo, hi, chunk in block.chunks():
+        if not isinstance(chunk, np.ndarray):
+            yield lo, hi, chunk
+            continue
+        step = max(64, _ENTRIES // (n_clusters * chunk.shape[1]))
+        for at in range(lo, hi, step):
+            end = min(at + step, hi)
+            yield at, end, chunk[at - lo : end - lo]
