@@ -15,6 +15,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "coterie"
 # Each part may import those above it and nothing below (docs/architecture.md).
 LAYERS = [
     "exceptions",
+    "words",
+    "files",
+    "versions",
     "progress",
     "_npy",
     "constraints",
@@ -30,6 +33,7 @@ LAYERS = [
     "transform",
     "propagation",
     "active",
+    "tables",
     "report",
     "cli",
 ]

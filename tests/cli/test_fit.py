@@ -12,11 +12,11 @@ from pyarrow import feather, parquet
 
 import coterie
 from coterie import Constraints, Mosaic
-from coterie.cli._bundle import load_bundle
 from coterie.cli._command import Exit
 from coterie.cli._methods import METHODS, build
-from coterie.cli._output import neutral
 from coterie.exceptions import InvalidParameter
+from coterie.tables import load_bundle
+from coterie.tables.writing import neutral
 
 PLAIN = ("--id", "id", "--drop", "class", "-k", 3, "--seed", 1)
 QUICK = (*PLAIN, "--method", "pckmeans")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.cli._bundle import load_bundle
 from coterie.cli._command import Exit
 from coterie.constraints import Constraints
+from coterie.tables import load_bundle
 
 HOW = ("--id", "id", "--drop", "class", "-k", "3", "--seed", "0")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class Explore(Strategy):
     'Explore found all 2 clusters'
     """
 
+    counts: ClassVar[bool] = True
     n_clusters: int | None = None
     density_weighted: bool = False
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from coterie.cli._words import nearest
 from coterie.exceptions import InvalidParameter
+from coterie.words import nearest
 
 __all__ = ["METHODS", "Method", "build"]
 

@@ -64,7 +64,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest name for one that is not known."""
         if args[0].isalpha() and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from coterie.cli._words import nearest
+            from coterie.words import nearest
 
             ctx.fail(f"No such command {args[0]!r}.{nearest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
