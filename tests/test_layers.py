@@ -32,6 +32,8 @@ LAYERS = [
     "mixture",
     "transform",
     "propagation",
+    "estimators",
+    "warmup",
     "active",
     "tables",
     "report",

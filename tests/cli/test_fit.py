@@ -214,13 +214,6 @@ def test_every_method_fits_saves_and_predicts(method, data, run):
     assert set(np.load("o.npy")) <= set(model.labels_)
 
 
-def test_every_estimator_has_a_name_on_the_command_line():
-    from common.estimators import CASES
-
-    known = {method.home.split(":")[1] for method in METHODS.values()}
-    assert {type(case.estimator).__name__ for case in CASES} <= known
-
-
 @pytest.mark.parametrize(
     ("method", "setting", "name", "value"),
     [

@@ -39,13 +39,14 @@ COMMANDS = {
         "coterie.cli.suspects",
         "Show the pairs a model doubts most, records side by side.",
     ),
+    "warmup": ("coterie.cli.warmup", "Compile methods now, so that no first fit has to."),
 }
 # In the order of --help: as a piece of work goes.
 SECTIONS = {
     "Cluster": ("fit", "predict", "ask"),
     "Look at the pairs": ("check", "suspects"),
     "Look at the result": ("score", "compare", "report"),
-    "Begin": ("demo", "completion"),
+    "Begin": ("demo", "completion", "warmup"),
 }
 
 

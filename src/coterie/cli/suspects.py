@@ -178,7 +178,7 @@ def _check_output(output: Path | None, force: bool) -> None:
 
 def _measure(source: Source) -> str:
     """What is known of each pair: the probability that it is wrong, or the cost of breaking it."""
-    return "wrong" if hasattr(source.model, "suspect_pairs") else "cost"
+    return "p_wrong" if hasattr(source.model, "suspect_pairs") else "cost"
 
 
 def _doubts(source: Source, number: int) -> PairTable:
@@ -189,7 +189,7 @@ def _doubts(source: Source, number: int) -> PairTable:
 
     doubts: PairTable = (
         source.model.suspect_pairs(number)
-        if _measure(source) == "wrong"
+        if _measure(source) == "p_wrong"
         else source.model.violations_[:number]
     )
     n, known = source.table.n_rows, source.pairs

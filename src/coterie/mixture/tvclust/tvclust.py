@@ -350,7 +350,7 @@ class TVClust(ConstrainedClusterer):
         soft = ~pairs.is_hard
         wrong = np.where(pairs.kind > 0, 1 - self.pair_posteriors_, self.pair_posteriors_)[soft]
         table = PairTable(
-            pairs.pairs[soft, 0], pairs.pairs[soft, 1], pairs.kind[soft], wrong, name="wrong"
+            pairs.pairs[soft, 0], pairs.pairs[soft, 1], pairs.kind[soft], wrong, name="p_wrong"
         )
         return table if k is None else table[: check_count("k", k)]
 
