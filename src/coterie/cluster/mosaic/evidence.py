@@ -166,4 +166,4 @@ class Evidence:
         if wrong.size > _MOST_SUSPECTS:
             top = np.sort(np.argpartition(-wrong, _MOST_SUSPECTS)[:_MOST_SUSPECTS])
             soft, wrong = soft[top], wrong[top]
-        return PairTable(c.pairs[soft, 0], c.pairs[soft, 1], c.kind[soft], wrong, name="doubt")
+        return PairTable(c.pairs[soft, 0], c.pairs[soft, 1], c.kind[soft], wrong, name="p_wrong")
