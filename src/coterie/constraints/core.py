@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
-from coterie.constraints import _kernels
 from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter
 
 if TYPE_CHECKING:
@@ -89,10 +89,9 @@ class Core:
             labels cost (must-links).
         """
         cost = self._as_columns(pair_cost)
-        shape = (self.edges.shape[0], cost.shape[1])
-        same, differ = np.zeros(shape), np.zeros(shape)
-        _kernels.sum_by_edge(self.pair_edge, ~self.must, cost, same)
-        _kernels.sum_by_edge(self.pair_edge, self.must, cost, differ)
+        n_edges = self.edges.shape[0]
+        same = sum_by_edge(self.pair_edge, ~self.must, cost, n_edges)
+        differ = sum_by_edge(self.pair_edge, self.must, cost, n_edges)
         return same.take(self.edge_of, axis=0), differ.take(self.edge_of, axis=0)
 
     def unary(self, pair_cost: ArrayLike) -> FloatArray:
@@ -147,14 +146,14 @@ def build_core(constraints: Constraints) -> Core:
     in_core[linked.ravel()] = True
     rows = np.flatnonzero(in_core)
 
-    component, _ = _kernels.component_labels(c.pairs, must & c.is_hard, c.n_samples)
+    component, _ = connected(c.pairs[must & c.is_hard], c.n_samples)
     # Components that reach the core, renumbered; the numbering by smallest row is kept because a
     # component either lies in the core or is a single row outside it.
     node_of, n_nodes = _renumber(component, rows)
-    edges, pair_edge = _kernels.unique_edges(c.pairs, node_of, informative, n_nodes)
+    edges, pair_edge = distinct_edges(c.pairs, node_of, informative, n_nodes)
     inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
     _refuse_hard(c, inside)
-    indptr, indices, edge_of = _kernels.symmetric_csr(edges, n_nodes)
+    indptr, indices, edge_of = symmetric_csr(edges, n_nodes)
     return Core(
         rows=rows,
         node=node_of[rows],

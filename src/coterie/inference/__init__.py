@@ -7,7 +7,7 @@ from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.feasible import feasible_start
 from coterie.inference.gibbs import gibbs
-from coterie.inference.icm import IcmPlan, cheapest_labels, icm, icm_plan, polish
+from coterie.inference.icm import IcmPlan, icm, icm_plan, polish
 from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
@@ -15,6 +15,7 @@ from coterie.inference.model import (
     Inference,
     NoFeasibleLabels,
     PairwiseModel,
+    cheapest_labels,
     components,
     energy,
     pair_energy,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import InvalidParameter
-from coterie.inference import _field_kernels, _kernels
+from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
@@ -17,6 +17,7 @@ from coterie.inference.model import (
     PairwiseModel,
     check_labels,
     entry_rows,
+    total_energy,
 )
 
 __all__ = ["mean_field"]
@@ -98,7 +99,7 @@ def _run(
     edge_same = None
     if pairs:
         edge_same = np.einsum("ek,ek->e", q[entry_rows(model)], q[model.indices])
-    value = float(_kernels.total_energy(*model, y))
+    value = total_energy(model, y)
     report = {"log_partition": "lower bound", "bounds": np.array(bounds)}
     return Inference(y, q, value, float(bounds[-1]), sweeps, converged, report, edge_same)
 
@@ -108,7 +109,7 @@ def _start(model: PairwiseModel, labels: IntArray | None, seed: np.uint64) -> Fl
     hard = np.isinf(model.same).any(axis=1) | np.isinf(model.differ).any(axis=1)
     q = np.empty_like(model.unary)
     _field_kernels.softmax_rows(model.unary, q)
-    if labels is not None and np.isfinite(_kernels.total_energy(*model, labels)):
+    if labels is not None and np.isfinite(total_energy(model, labels)):
         certain = np.arange(model.n_nodes)
     else:
         certain = np.unique(entry_rows(model)[hard])
