@@ -126,7 +126,9 @@ def show(name: str, found: dict[str, Any], top: int) -> None:
         flush=True,
     )
     for entry in sorted(compiled, key=lambda entry: -entry.own)[:top]:
-        print(f"    own {entry.own:5.2f} s, with callees {entry.inclusive:5.2f} s  {entry.function}")
+        print(
+            f"    own {entry.own:5.2f} s, with callees {entry.inclusive:5.2f} s  {entry.function}"
+        )
 
 
 def main() -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
 from coterie.constraints._types import BoolArray, IntArray
 
 
-@register_jitable
+@njit(inline="always")
 def find_root(parent: IntArray, row: int) -> int:
     """Root of `row`, halving the path on the way."""
     while parent[row] != row:

@@ -22,12 +22,13 @@ from coterie.inference.model import (
     pairwise_model,
     subgraph,
 )
-from coterie.inference.registry import ENGINES, infer
+from coterie.inference.registry import ENGINES, Engine, engines, infer
 from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
 
 __all__ = [
     "ENGINES",
     "Crowd",
+    "Engine",
     "ExactPlan",
     "IcmPlan",
     "Inference",
@@ -41,6 +42,7 @@ __all__ = [
     "crowd_of",
     "eliminate",
     "energy",
+    "engines",
     "exact_plan",
     "feasible_start",
     "gibbs",

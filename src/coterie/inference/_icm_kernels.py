@@ -13,7 +13,7 @@ from coterie.inference._kernels import add_pair_costs, node_costs, pair_cost, sh
 from coterie.inference._move_kernels import is_lower, relabel, saving, set_lead
 
 
-@register_jitable
+@njit(inline="always")
 def smallest(costs):  # IN
     """Position of the first smallest."""
     best = 0
@@ -38,23 +38,25 @@ def row_sweep(first, model, desk, labels):  # IN first: leads are not known yet;
     Who would gain is found in memory order, so that the costs are read as one stream; whoever would
     not is looked at again when a neighbour moves.
     """
+    unary, queue, costs = model.unary, desk.queue, desk.costs
+    lead, active = desk.lead, desk.active
     count = 0
     for i in range(labels.shape[0]):
         if first:
-            set_lead(i, model.unary, labels, desk.lead)
-        if not desk.active[i]:
+            set_lead(i, unary, labels, lead)
+        if not active[i]:
             continue
-        desk.active[i] = False
-        if saving(i, model, labels) <= desk.lead[i]:
+        active[i] = False
+        if saving(i, model, labels) <= lead[i]:
             continue
-        if best_move(i, model, labels, desk.costs) != labels[i]:
-            desk.queue[count] = i
+        if best_move(i, model, labels, costs) != labels[i]:
+            queue[count] = i
             count += 1
-    shuffle(desk.queue, count, desk.state)
+    shuffle(queue, count, desk.state)
     moves = 0
     for q in range(count):
-        i = desk.queue[q]
-        best = best_move(i, model, labels, desk.costs)
+        i = queue[q]
+        best = best_move(i, model, labels, costs)
         if best != labels[i]:
             relabel(i, best, model, desk, labels)
             moves += 1
@@ -62,38 +64,18 @@ def row_sweep(first, model, desk, labels):  # IN first: leads are not known yet;
 
 
 @register_jitable
-def component_costs(c, model, plan, labels, costs):  # IN; OUT costs (K,)
-    """Cost of moving the whole of component `c` to each label; return what it costs now."""
-    same, differ = model.same, model.differ
-    for k in range(costs.shape[0]):
+def survey(c, model, plan, lead, labels, price, costs):  # IN; OUT costs (K,) if `price`
+    """What component `c` costs now, and whether moving the whole of it may save anything.
+
+    With `price` also what it would cost under each label. It may save something if it can save more
+    on its edges than it loses by leaving its labels.
+    """
+    unary, indptr, indices, same, differ = model
+    n_labels = costs.shape[0]
+    for k in range(n_labels):
         costs[k] = 0.0
     now = 0.0
     rest = 0.0  # part of every label's cost
-    for m in range(plan.member_ptr[c], plan.member_ptr[c + 1]):
-        i = plan.members[m]
-        now += model.unary[i, labels[i]]
-        for k in range(costs.shape[0]):
-            costs[k] += model.unary[i, k]
-        for e in range(model.indptr[i], model.indptr[i + 1]):
-            j = model.indices[e]
-            if plan.component[j] != c:
-                rest += add_pair_costs(same, differ, e, labels[j], costs)
-                now += pair_cost(same, differ, e, labels[i], labels[j])
-            elif i < j:
-                now += pair_cost(same, differ, e, labels[i], labels[j])
-                if same.shape[1] == 1:
-                    rest += same[e, 0]
-                else:
-                    for k in range(costs.shape[0]):
-                        costs[k] += same[e, k]
-    for k in range(costs.shape[0]):
-        costs[k] += rest
-    return now
-
-
-@register_jitable
-def may_gain(c, model, plan, lead, labels):  # IN
-    """Whether component `c` may save more on its edges than it loses by leaving its labels."""
     gain = 0.0
     loss = 0.0  # if all leave one common label
     least = 0.0  # if some may stay
@@ -102,38 +84,56 @@ def may_gain(c, model, plan, lead, labels):  # IN
         i = plan.members[m]
         common &= labels[i] == labels[plan.members[plan.member_ptr[c]]]
         loss += lead[i]
-        least += min(lead[i], 0.0)
-        for e in range(model.indptr[i], model.indptr[i + 1]):
-            j = model.indices[e]
+        if lead[i] < 0.0:
+            least += lead[i]
+        now += unary[i, labels[i]]
+        if price:
+            for k in range(n_labels):
+                costs[k] += unary[i, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
             inside = plan.component[j] == c
-            if not inside or i < j:
-                gain += pair_cost(model.same, model.differ, e, labels[i], labels[j])
-            if inside and i < j and model.same.shape[1] == 1:
-                gain -= model.same[e, 0]  # to be paid under any common label
-    return gain > (loss if common else least)
+            if inside and j < i:
+                continue
+            cost = pair_cost(same, differ, e, labels[i], labels[j])
+            now += cost
+            gain += cost
+            if inside and same.shape[1] == 1:
+                gain -= same[e, 0]  # to be paid under any common label
+                rest += same[e, 0]
+            elif inside and price:
+                for k in range(n_labels):
+                    costs[k] += same[e, k]
+            elif price:
+                rest += add_pair_costs(same, differ, e, labels[j], costs)
+    for k in range(n_labels):
+        costs[k] += rest
+    return now, gain > (loss if common else least)
 
 
 @njit(cache=True, nogil=True)
 def component_sweep(model, plan, desk, labels):  # IN; OUT desk, labels
     """Offer each changed component one common label, in random order; return the moves taken."""
+    member_ptr, members = plan.member_ptr, plan.members
+    queue, costs, lead, dirty = desk.queue, desk.costs, desk.lead, desk.dirty
     count = 0
-    for c in range(plan.member_ptr.shape[0] - 1):
+    for c in range(member_ptr.shape[0] - 1):
         changed = False
-        for m in range(plan.member_ptr[c], plan.member_ptr[c + 1]):
-            changed |= desk.dirty[plan.members[m]]
-            desk.dirty[plan.members[m]] = False
-        if changed and may_gain(c, model, plan, desk.lead, labels):
-            desk.queue[count] = c
+        for m in range(member_ptr[c], member_ptr[c + 1]):
+            changed |= dirty[members[m]]
+            dirty[members[m]] = False
+        if changed and survey(c, model, plan, lead, labels, False, costs)[1]:
+            queue[count] = c
             count += 1
-    shuffle(desk.queue, count, desk.state)
+    shuffle(queue, count, desk.state)
     moves = 0
     for q in range(count):
-        c = desk.queue[q]
-        now = component_costs(c, model, plan, labels, desk.costs)
-        best = smallest(desk.costs)
-        if is_lower(desk.costs[best], now):
+        c = queue[q]
+        now, _ = survey(c, model, plan, lead, labels, True, costs)
+        best = smallest(costs)
+        if is_lower(costs[best], now):
             moves += 1
-            for m in range(plan.member_ptr[c], plan.member_ptr[c + 1]):
-                if labels[plan.members[m]] != best:
-                    relabel(plan.members[m], best, model, desk, labels)
+            for m in range(member_ptr[c], member_ptr[c + 1]):
+                if labels[members[m]] != best:
+                    relabel(members[m], best, model, desk, labels)
     return moves

@@ -11,7 +11,7 @@ from coterie.inference._kernels import pair_cost, shuffle
 from coterie.inference._move_kernels import is_lower, relabel, saving
 
 
-@register_jitable
+@njit(inline="always")
 def hard_chain(i, b, model, labels, mark, stamp, chain):
     """Collect into `chain` what must swap with `i` when it swaps labels a and b.
 
@@ -40,7 +40,7 @@ def hard_chain(i, b, model, labels, mark, stamp, chain):
     return size
 
 
-@register_jitable
+@njit(inline="always")
 def swap_costs(a, b, size, model, labels, mark, stamp, chain):  # IN
     """Costs that involve the chain, now and with a and b swapped on it."""
     old = 0.0

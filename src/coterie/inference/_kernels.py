@@ -3,8 +3,10 @@
 `same` and `differ` each have one column (one cost for all clusters) or K columns.
 Every sum here is safe with ``+inf``: infinities are added, never subtracted.
 
-What only other kernels call is `register_jitable`: it is compiled with its callers, without the
-door from Python that would double its price on the first fit.
+What only other kernels call is compiled with them, for every function compiled by itself adds to
+the first fit on a new machine: put in place by numba (``inline="always"``) where it is short or
+used once, `register_jitable` where a kernel uses it twice. One `register_jitable` never calls
+another: numba would compile the inner one once more.
 """
 
 # mypy: allow-untyped-defs
@@ -20,7 +22,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _TWO_53 = 1.0 / 9007199254740992.0
 
 
-@register_jitable
+@njit(inline="always")
 def next_bits(state):  # IN OUT state (1,) uint64
     """Next 64 random bits (SplitMix64): a seeded stream that is the same on every machine."""
     state[0] += _GOLDEN
@@ -30,7 +32,7 @@ def next_bits(state):  # IN OUT state (1,) uint64
     return z ^ (z >> np.uint64(31))
 
 
-@register_jitable
+@njit(inline="always")
 def next_uniform(state):  # IN OUT
     """Next uniform number in [0, 1)."""
     return np.float64(next_bits(state) >> np.uint64(11)) * _TWO_53
@@ -44,7 +46,7 @@ def shuffle(items, count, state):  # IN OUT items, state
         items[a], items[b] = items[b], items[a]
 
 
-@register_jitable
+@njit(inline="always")
 def pair_cost(same, differ, e, a, b):  # IN
     """Cost of entry `e` when its ends have labels `a` and `b`."""
     if a == b:
@@ -54,7 +56,7 @@ def pair_cost(same, differ, e, a, b):  # IN
     return 0.5 * (differ[e, a] + differ[e, b])
 
 
-@register_jitable
+@njit(inline="always")
 def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
     """Add to ``out[k]`` the cost of entry `e` with this end at k and the other at `b`.
 
@@ -71,27 +73,29 @@ def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
     return rest
 
 
-@register_jitable
+@njit(inline="always")
 def node_costs(i, model, labels, out):  # IN; OUT out (K,)
     """Cost of each label of node `i` given its neighbours, up to a constant.
 
     Unlabelled (-1) neighbours are free.
     """
+    unary, indptr, indices, same, differ = model
     for k in range(out.shape[0]):
-        out[k] = model.unary[i, k]
-    for e in range(model.indptr[i], model.indptr[i + 1]):
-        b = labels[model.indices[e]]
+        out[k] = unary[i, k]
+    for e in range(indptr[i], indptr[i + 1]):
+        b = labels[indices[e]]
         if b >= 0:
-            add_pair_costs(model.same, model.differ, e, b, out)
+            add_pair_costs(same, differ, e, b, out)
 
 
 @njit(cache=True, nogil=True)
 def edge_costs(model, labels, out):  # IN; OUT out (s,)
     """What the edges of each node to later nodes cost: every edge once."""
+    _, indptr, indices, same, differ = model
     for i in range(labels.shape[0]):
         total = 0.0
-        for e in range(model.indptr[i], model.indptr[i + 1]):
-            j = model.indices[e]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
             if i < j:
-                total += pair_cost(model.same, model.differ, e, labels[i], labels[j])
+                total += pair_cost(same, differ, e, labels[i], labels[j])
         out[i] = total

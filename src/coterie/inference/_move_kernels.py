@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost
@@ -41,7 +42,7 @@ class Desk(NamedTuple):
     dirty: np.ndarray
 
 
-@register_jitable
+@njit(inline="always")
 def is_lower(new, old):
     """Whether `new` is below `old` by more than rounding; anything finite is below infinity."""
     if old == np.inf:
@@ -54,24 +55,23 @@ def set_lead(i, unary, labels, lead):  # IN; OUT lead (s,)
     """Cost of the cheapest other label above that of the present one."""
     y = labels[i]
     other = np.inf
-    for k in range(y):
-        other = min(other, unary[i, k])
-    for k in range(y + 1, unary.shape[1]):
-        other = min(other, unary[i, k])
+    for k in range(unary.shape[1]):
+        if k != y and unary[i, k] < other:
+            other = unary[i, k]
     lead[i] = other - unary[i, y]
 
 
-@register_jitable
+@njit(inline="always")
 def saving(i, model, labels):  # IN
     """The most node `i` can save on its edges by leaving its label.
 
     That is what they cost now, less what those to neighbours of the same label will cost then.
     """
     y = labels[i]
-    same, differ = model.same, model.differ
+    _, indptr, indices, same, differ = model
     total = 0.0
-    for e in range(model.indptr[i], model.indptr[i + 1]):
-        other = labels[model.indices[e]]
+    for e in range(indptr[i], indptr[i + 1]):
+        other = labels[indices[e]]
         if other != y:
             total += pair_cost(same, differ, e, y, other)
         elif differ.shape[1] == 1:
@@ -81,13 +81,14 @@ def saving(i, model, labels):  # IN
     return total
 
 
-@register_jitable
+@njit(inline="always")
 def relabel(i, y, model, desk, labels):  # IN; OUT desk, labels (s,)
     """Give node `i` label `y`, and mark it and its neighbours for another look."""
+    indptr, indices, active, dirty = model.indptr, model.indices, desk.active, desk.dirty
     labels[i] = y
     set_lead(i, model.unary, labels, desk.lead)
-    desk.active[i] = True
-    desk.dirty[i] = True
-    for e in range(model.indptr[i], model.indptr[i + 1]):
-        desk.active[model.indices[e]] = True
-        desk.dirty[model.indices[e]] = True
+    active[i] = True
+    dirty[i] = True
+    for e in range(indptr[i], indptr[i + 1]):
+        active[indices[e]] = True
+        dirty[indices[e]] = True

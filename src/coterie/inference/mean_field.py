@@ -91,7 +91,7 @@ def _run(
     state = np.array([seed], dtype=np.uint64)
     while sweeps < max_sweeps and not converged:
         direction = 0 if shuffle else 1 - 2 * (sweeps % 2)
-        change = _field_kernels.field_sweep(*model, direction, state, q)
+        change = _field_kernels.field_sweep(*model, direction, np.arange(model.n_nodes), state, q)
         bounds.append(_field_kernels.field_bound(*model, q))
         sweeps += 1
         converged = bool(change <= tol)
