@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from coterie.cluster import Mosaic
 from coterie.cluster.mosaic import search
-from coterie.cluster.mosaic.space import Space
+from coterie.cluster.mosaic.space import MosaicSpace
 from coterie.constraints import Constraints
 from coterie.data import use_threads
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
@@ -224,9 +224,9 @@ class TestObjective:
         held = {}
         original = search.finish
 
-        def keep(ridge, *args, **options):
-            held["ridge"] = ridge
-            return original(ridge, *args, **options)
+        def keep(problem, *args, **options):
+            held["ridge"] = problem.ridge
+            return original(problem, *args, **options)
 
         monkeypatch.setattr(search, "finish", keep)
         model = Mosaic(2, n_prototypes=100, random_state=seed).fit(X, constraints=known)
@@ -250,7 +250,7 @@ class TestObjective:
         known, _ = random_pairs(y, 15, np.random.default_rng(0))
         model = Mosaic(6, random_state=0).fit(X, constraints=known)
         assert len(model.prototypes_) == 6
-        place = Space(model.center_, model.basis_, False).coordinates(X)
+        place = MosaicSpace(model.center_, model.basis_, False).coordinates(X)
         wanted = naive.objective(
             model.labels_,
             np.array([[naive.cauchy(x, z) for z in model.landmarks_] for x in place]),
