@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
-from coterie import GPKMeans, persistence
+from coterie import GPKMeans, PCKMeans, persistence
 from coterie.constraints import Constraints, PairTable
 from coterie.distortions import Bregman, KLDivergence, Mahalanobis
 from coterie.exceptions import InvalidModel
@@ -370,3 +370,15 @@ def test_a_pickled_array_is_refused(saved):
     with (saved / "0.npy").open("wb") as file:
         np.save(file, np.array([{"any": "object"}]), allow_pickle=True)
     refused(saved, "not allowed")
+
+
+def test_parameters_that_are_gone_and_changed_nothing_are_passed_over(tmp_path):
+    folder = persistence.save(PCKMeans(3, random_state=0), tmp_path / "model")
+    index = json.loads((folder / "model.json").read_text())
+    index["model"]["params"] |= {"callback": None, "verbose": 0}
+    (folder / "model.json").write_text(json.dumps(index))
+    assert persistence.load(folder).get_params() == PCKMeans(3, random_state=0).get_params()
+    index["model"]["params"]["invented"] = 1
+    (folder / "model.json").write_text(json.dumps(index))
+    with pytest.raises(InvalidModel, match="invented"):
+        persistence.load(folder)

@@ -33,6 +33,7 @@ _ARRAY_FILE = re.compile(r"\d+\.npy")
 _FITTED = re.compile(r"[A-Za-z](\w*[^_])?_")
 _PUBLIC_MODULE = re.compile(r"coterie(\.[a-z][a-z0-9_]*)*")
 _ARRAY_KINDS = "biufcU"
+_RETIRED = {"callback", "verbose"}  # parameters of 0.1 that watched a fit and changed no result
 _SPARSE = {
     cls.__name__: cls
     for cls in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array, sparse.csc_array)
@@ -322,7 +323,11 @@ class _Estimator(Codec):
         cls = reader.named_class(node["cls"])
         if not hasattr(cls, "get_params"):
             raise InvalidModel(f"{node['cls']!r} is not an estimator.")
-        model = cls(**reader.decode_all(node["params"]))
+        params = reader.decode_all(node["params"])
+        known = cls().get_params(deep=False) if _RETIRED & params.keys() else params
+        model = cls(
+            **{name: params[name] for name in params if name in known or name not in _RETIRED}
+        )
         for name, found in node["fitted"].items():
             if not _FITTED.fullmatch(name):
                 raise InvalidModel(f"{reader.folder}: {name!r} is not a fitted attribute.")
