@@ -62,6 +62,13 @@ def test_known_pairs_save_questions():
     assert spent["with"] < spent["without"] / 2
 
 
+def test_rows_that_are_in_known_pairs_are_not_asked_about_before_others():
+    first = session(None).ask().rows
+    others = [row for row in range(36) if row not in first]
+    known = Constraints.from_arrays(36, [others[:2], others[2:4]], [1, 1])
+    assert session(known).ask().rows == first
+
+
 def test_strengths_become_certainties_and_come_back():
     known = Constraints(
         36,

@@ -25,6 +25,7 @@ from coterie.cli._options import (
     fields_option,
     pairs_option,
 )
+from coterie.cli._watch import announce
 from coterie.exceptions import (
     AnswerNotSaved,
     AnswersMismatch,
@@ -105,6 +106,7 @@ def ask(
     """
     log = answers or data.with_name(data.name + ".answers.db")
     how = _how(strategy, clusters, error_rate) | {"budget": budget, "random_state": seed}
+    announce(talk)
     inputs = open_inputs(talk, data, pairs, choices)
     records = _records(inputs, fields)
     with AnswerStore(log) as store:
