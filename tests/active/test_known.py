@@ -138,7 +138,7 @@ def test_names_that_cannot_be_used_are_refused():
         ActiveSession(X, strategy="explorer")
     with pytest.raises(InvalidParameter, match="needs the number of clusters"):
         make_strategy("consolidate")
-    with pytest.raises(InvalidParameter, match="no parameter 'colour'"):
+    with pytest.raises(InvalidParameter, match="no parameter `colour`"):
         make_strategy("explore", colour="red")
     assert make_strategy("consolidate", n_clusters=4) == Consolidate(4)
     assert make_strategy("information", n_clusters=4, error_rate=0.1) == InformationGain(0.1)
