@@ -35,7 +35,9 @@ ESTIMATORS: dict[str, str | type] = {
 
 
 def register_estimator(name: str, estimator: type | str) -> None:
-    """Offer an estimator by name on the command line.
+    """Offer an estimator by name on the command line of this process.
+
+    A program of your own registers and then calls `coterie.cli.main.main()`.
 
     Parameters
     ----------

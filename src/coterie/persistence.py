@@ -42,6 +42,13 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     -------
     Path
         The directory.
+
+    Raises
+    ------
+    InvalidModel
+        Something is there already, or the model holds what cannot be saved.
+    NotWritten
+        The disk is full or cannot be written to; what was there is as it was.
     """
     target = Path(path)
     _check_target(target, overwrite)

@@ -147,13 +147,14 @@ class _Announcer:
 _announcer: _Announcer | None = None
 
 
-def announce_compiling() -> None:
-    """In a notebook or at a prompt, say it when a first fit compiles; elsewhere do nothing.
+def announce_compiling(*, anywhere: bool = False) -> None:
+    """In a notebook or at a prompt, say it (on the standard error) when a first fit compiles.
 
-    Estimators call it; the second call and later ones change nothing.
+    Estimators call it; the second call and later ones change nothing. Elsewhere nothing is said,
+    unless `anywhere`: for programs that know somebody is looking.
     """
     global _announcer
-    if _announcer is not None or not _is_interactive():
+    if _announcer is not None or not (anywhere or _is_interactive()):
         return
     from numba.core import event
 

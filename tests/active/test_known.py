@@ -62,6 +62,13 @@ def test_known_pairs_save_questions():
     assert spent["with"] < spent["without"] / 2
 
 
+def test_rows_that_are_in_known_pairs_are_not_asked_about_before_others():
+    first = session(None).ask().rows
+    others = [row for row in range(36) if row not in first]
+    known = Constraints.from_arrays(36, [others[:2], others[2:4]], [1, 1])
+    assert session(known).ask().rows == first
+
+
 def test_strengths_become_certainties_and_come_back():
     known = Constraints(
         36,
@@ -131,7 +138,7 @@ def test_names_that_cannot_be_used_are_refused():
         ActiveSession(X, strategy="explorer")
     with pytest.raises(InvalidParameter, match="needs the number of clusters"):
         make_strategy("consolidate")
-    with pytest.raises(InvalidParameter, match="no parameter 'colour'"):
+    with pytest.raises(InvalidParameter, match="no parameter `colour`"):
         make_strategy("explore", colour="red")
     assert make_strategy("consolidate", n_clusters=4) == Consolidate(4)
     assert make_strategy("information", n_clusters=4, error_rate=0.1) == InformationGain(0.1)

@@ -226,7 +226,7 @@ def test_options_that_do_not_go_together_are_refused(data):
     for options, message in {
         ("--strategy", "information", "-k", 3): "counts the clusters itself: leave -k out",
         ("--strategy", "random"): "needs the number of clusters: give -k",
-        ("--strategy", "npu", "--error-rate", 0.1, "-k", 3): "is for --strategy information",
+        ("--strategy", "npu", "--error-rate", 0.1, "-k", 3): "'npu' has no parameter --error-rate",
         ("--strategy", "explor"): "Did you mean 'explore'?",
         ("--drop", "twon"): "has no column 'twon' (--drop). Did you mean 'town'?",
         ("--fields", "twon"): "has no column 'twon' (--fields). Did you mean 'town'?",

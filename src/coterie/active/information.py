@@ -12,7 +12,7 @@ from coterie.active._belief import MERGE_AT, Belief
 from coterie.active._features import Features
 from coterie.active._field import Field
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import Query
+from coterie.active.query import KNOWN, Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
 from coterie.exceptions import InvalidParameter
 
@@ -120,14 +120,15 @@ class InformationPlanner(Planner):
         """Rows under way first, then what is worth most: a row, or two groups that may be one."""
         belief = self.belief(knowledge)
         found: list[Query] = []
-        for row in belief.tally.said:
+        under_way = _under_way(knowledge, belief)
+        for row in under_way:
             if len(found) == count:
                 return found
-            if row not in belief.home and (query := self._row_question(belief, row)) is not None:
+            if (query := self._row_question(belief, row)) is not None:
                 found.append(query)
-        return found + self._worth_most(belief, count - len(found))
+        return found + self._worth_most(belief, under_way, count - len(found))
 
-    def _worth_most(self, belief: Belief, count: int) -> list[Query]:
+    def _worth_most(self, belief: Belief, under_way: list[int], count: int) -> list[Query]:
         """Questions in order of worth, at most one about two groups and one about each row.
 
         Each row is taken as placed when the next is chosen.
@@ -135,7 +136,6 @@ class InformationPlanner(Planner):
         chance, placed, settled = belief.survey()
         free = self._askable() & ~settled
         position = {int(row): at for at, row in enumerate(self.features.anchors)}
-        under_way = [row for row in belief.tally.said if row not in belief.home]
         free[[position[row] for row in under_way if row in position]] = False
         bits_per_question = _entropy(chance) / _expected_questions(chance)
         covariance = belief.field.covariance
@@ -217,6 +217,15 @@ class InformationPlanner(Planner):
         for row in belief.home:
             labels[row] = alive[belief.posterior(row, field[row])[alive].argmax()]
         return labels
+
+
+def _under_way(knowledge: Knowledge, belief: Belief) -> list[int]:
+    """Rows that questions were about and that have no group yet, in the order of asking.
+
+    What was known at the start began no row: which of those rows is worth placing is still open.
+    """
+    asked = {row for a in knowledge.of_pair.values() if a.phase != KNOWN for row in a.rows}
+    return [row for row in belief.tally.said if row in asked and row not in belief.home]
 
 
 def _not_compared(belief: Belief, a: int, b: int) -> tuple[int, int] | None:

@@ -70,7 +70,7 @@ def make_strategy(name: str, *, n_clusters: int | None = None, **settings: Any) 
     parameters = inspect.signature(made).parameters
     unknown = sorted(set(settings) - set(parameters))
     if unknown:
-        raise InvalidParameter(f"strategy={name!r} has no parameter {unknown[0]!r}.")
+        raise InvalidParameter(f"strategy={name!r} has no parameter `{unknown[0]}`.")
     if "n_clusters" in parameters:
         needed = parameters["n_clusters"].default is inspect.Parameter.empty
         if needed and n_clusters is None:

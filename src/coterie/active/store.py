@@ -20,6 +20,7 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
+from coterie.files import new_file
 
 __all__ = ["AnswerStore", "fingerprint"]
 
@@ -252,18 +253,22 @@ class AnswerStore:
         }
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the answers in force as CSV, columns as in `to_frame`."""
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            columns = self._columns()
+        """Write the answers in force as CSV, columns as in `to_frame`; whole or not at all."""
+        columns = self._columns()
+        with (
+            new_file(Path(path)) as temporary,
+            temporary.open("w", newline="", encoding="utf-8") as stream,
+        ):
+            writer = csv.writer(stream)
             writer.writerow(columns)
             writer.writerows(zip(*columns.values(), strict=True))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_frame` as Parquet (needs the extra `parquet`)."""
+        """Write `to_frame` as Parquet (needs the extra `parquet`); whole or not at all."""
         import pyarrow.parquet  # type: ignore[import-untyped]
 
-        pyarrow.parquet.write_table(self.to_frame("pyarrow"), path)
+        with new_file(Path(path)) as temporary:
+            pyarrow.parquet.write_table(self.to_frame("pyarrow"), temporary)
 
     # -- closing ---------------------------------------------------------------------------
     def close(self) -> None:

@@ -135,6 +135,7 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
 _OPTIONS = {
     "id_column": "--id",
     "n_clusters": "-k",
+    "error_rate": "--error-rate",
     **{
         name: f"--{name}"
         for name in ("features", "drop", "categorical", "text", "scale", "impute", "fields")

@@ -16,12 +16,13 @@ from coterie.progress import (
     COMPILING,
     Interruption,
     Step,
+    announce_compiling,
     compiling,
     interruptible,
     watching,
 )
 
-__all__ = ["watched"]
+__all__ = ["announce", "watched"]
 
 _PATIENCE = 2.0  # seconds before a bar is worth its lines
 _TURN = 1.0  # seconds without a word after which another thread's loop is shown instead
@@ -51,6 +52,12 @@ def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]
         finally:
             waiting.cancel()
             bar.close()
+
+
+def announce(talk: Talk) -> None:
+    """For commands without a bar: say on a terminal when something has to be compiled."""
+    if sys.stderr.isatty() and not talk.quiet:
+        announce_compiling(anywhere=True)
 
 
 class Bar:

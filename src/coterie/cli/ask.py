@@ -25,6 +25,7 @@ from coterie.cli._options import (
     fields_option,
     pairs_option,
 )
+from coterie.cli._watch import announce
 from coterie.exceptions import (
     AnswerNotSaved,
     AnswersMismatch,
@@ -74,8 +75,8 @@ _NARROWEST = 40
     "--error-rate",
     type=click.FloatRange(0, 0.5, max_open=True),
     metavar="RATE",
-    help="For --strategy information: how often answers are wrong, if known; 0 trusts every "
-    "answer.  [default: estimated]",
+    help="How often answers are wrong, if known; 0 trusts every answer. For strategies that weigh "
+    "answers, as information does.  [default: estimated]",
 )
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
 @click.option(
@@ -105,6 +106,7 @@ def ask(
     """
     log = answers or data.with_name(data.name + ".answers.db")
     how = _how(strategy, clusters, error_rate) | {"budget": budget, "random_state": seed}
+    announce(talk)
     inputs = open_inputs(talk, data, pairs, choices)
     records = _records(inputs, fields)
     with AnswerStore(log) as store:
@@ -118,20 +120,19 @@ def _how(name: str | None, clusters: int | None, error_rate: float | None) -> di
     """Strategy and estimator: with K known the papers' two phases, else one that needs no K."""
     name = name or ("information" if clusters is None else "explore-consolidate")
     made = STRATEGIES[name]
-    settings: dict[str, Any] = {} if error_rate is None else {"error_rate": error_rate}
-    if settings and name != "information":
-        raise InvalidParameter(f"--error-rate is for --strategy information, not for {name}.")
-    if made.clusters:
-        if clusters is not None:
-            raise InvalidParameter(f"--strategy {name} counts the clusters itself: leave -k out.")
-        return {"strategy": make_strategy(name, **settings)}
     if clusters is None and not made.counts:
         raise InvalidParameter(f"--strategy {name} needs the number of clusters: give -k.")
+    if clusters is not None and made.clusters:
+        raise InvalidParameter(f"--strategy {name} counts the clusters itself: leave -k out.")
+    settings: dict[str, Any] = {} if error_rate is None else {"error_rate": error_rate}
+    how = {"strategy": make_strategy(name, n_clusters=clusters, **settings)}
+    if made.clusters:
+        return how
     from coterie.cluster import PCKMeans
 
     # Without K the session tells the estimator how many clusters the strategy has found.
     estimator = PCKMeans(random_state=0) if clusters is None else PCKMeans(clusters, random_state=0)
-    return {"strategy": make_strategy(name, n_clusters=clusters), "estimator": estimator}
+    return {**how, "estimator": estimator}
 
 
 def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:

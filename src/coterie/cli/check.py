@@ -49,9 +49,11 @@ def check(
 
     DATA is the table, PAIRS the file with columns a, b and kind.
     """
+    from coterie.cli._watch import announce
     from coterie.exceptions import InfeasibleConstraints, UndecidedFeasibility
     from coterie.tables import name_conflict, name_pairs, read_pairs, read_table
 
+    announce(talk)
     ids = read_table(data).ids(id_column)
     known = read_pairs(pairs, ids, by_id=id_column is not None)
     values = _look(known, ids, hard_only)
