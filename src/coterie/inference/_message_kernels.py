@@ -25,7 +25,7 @@ def log_add(a, b):
     return a + np.log1p(np.exp(b - a))
 
 
-@register_jitable
+@njit(inline="always")
 def join(a, b, largest):
     """`log_add`, or the maximum for max-product."""
     if largest:
@@ -99,7 +99,7 @@ def others_in_logs(values, largest, out):  # IN; OUT out (K,)
         running = join(running, values[k], largest)
 
 
-@njit(inline="always")
+@register_jitable
 def others(values, largest, out):  # IN; OUT out (K,)
     """``out[k]``: the log-sum (or maximum) of all values but the k-th."""
     if largest or not others_by_sums(values, out):
@@ -119,17 +119,15 @@ def send(belief, same, differ, e, largest, scratch, out):  # IN; OUT scratch (K,
 
 
 @njit(cache=True, nogil=True)
-def forest_order(indptr, indices, wanted, order, parent, up, down):
-    """Breadth-first order of the tree components marked in `wanted`.
+def forest_order(indptr, indices, seen, order, parent, up, down):
+    """Breadth-first order of the tree components that are not marked as `seen`.
 
     Per node: its parent (−1 at a root), the entry from it to its parent and the entry back.
     Returns the number of nodes ordered.
-    """  # IN; OUT order, parent, up, down (s,)
-    s = indptr.shape[0] - 1
-    seen = np.zeros(s, dtype=np.bool_)
+    """  # IN; IN OUT seen (s,); OUT order, parent, up, down (s,)
     count = 0
-    for root in range(s):
-        if not wanted[root] or seen[root]:
+    for root in range(seen.shape[0]):
+        if seen[root]:
             continue
         seen[root] = True
         parent[root] = -1

@@ -87,8 +87,8 @@ class _Messages:
         loopy = entries > 2 * (sizes - 1)
         self.damping = np.where(loopy[self.component], damping, 0.0)
         self.order, *unused = (np.empty(model.n_nodes, dtype=np.int64) for _ in range(4))
-        every: NDArray[np.bool_] = np.ones(model.n_nodes, dtype=np.bool_)
-        _message_kernels.forest_order(model.indptr, model.indices, every, self.order, *unused)
+        seen: NDArray[np.bool_] = np.zeros(model.n_nodes, dtype=np.bool_)
+        _message_kernels.forest_order(model.indptr, model.indices, seen, self.order, *unused)
         self.max_sweeps, self.tol = max_sweeps, tol
 
     def infer(self, marginals: bool, random_state: RandomState) -> Inference:

@@ -83,7 +83,7 @@ def exact_plan(model: PairwiseModel, *, max_table: int = 2**18) -> ExactPlan:
     tree = (n_edges == sizes - 1)[component] if count else np.zeros(0, dtype=np.bool_)
     order, parent, up, down = (np.full(model.n_nodes, -1, dtype=np.int64) for _ in range(4))
     ordered = _message_kernels.forest_order(
-        model.indptr, model.indices, tree, order, parent, up, down
+        model.indptr, model.indices, ~tree, order, parent, up, down
     )
     loopy, wide, width = _loopy_groups(model, component, tree, once, max_table)
     if once.size and tree.any() and (parent >= 0).any():
