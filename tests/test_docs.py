@@ -71,3 +71,20 @@ def test_every_public_name_exists_and_says_what_it_is(module):
         if callable(getattr(home, name)) and not (getattr(home, name).__doc__ or "").strip()
     ]
     assert not silent, f"{module}: {silent} have no docstring"
+
+
+def anchors(path: Path) -> set[str]:
+    """What a link to a heading of the page may end in."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-")) for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_pages_and_headings_that_exist(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, heading = target.partition("#")
+        page = path.parent / name if name else path
+        assert page.exists(), f"{path.name} links to {target}"
+        assert not heading or heading in anchors(page), f"{path.name} links to {target}"

@@ -15,6 +15,9 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "coterie"
 # Each part may import those above it and nothing below (docs/architecture.md).
 LAYERS = [
     "exceptions",
+    "words",
+    "files",
+    "versions",
     "progress",
     "_npy",
     "constraints",
@@ -29,7 +32,10 @@ LAYERS = [
     "mixture",
     "transform",
     "propagation",
+    "estimators",
+    "warmup",
     "active",
+    "tables",
     "report",
     "cli",
 ]

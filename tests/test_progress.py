@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
+import numba
 import numpy as np
 import pytest
 
@@ -20,7 +23,7 @@ from coterie import (
     RDPMeans,
     TVClust,
 )
-from coterie.progress import interruptible, keep_going, watching
+from coterie.progress import compiling, interruptible, keep_going, watching
 
 FITS = [
     PCKMeans(4, random_state=0),
@@ -116,3 +119,56 @@ def test_other_threads_are_left_alone():
     thread.start()
     thread.join()
     assert found == [False]
+
+
+# -- compiling -------------------------------------------------------------------------------------
+def fresh_kernel():
+    """A kernel that was never compiled and calls another one."""
+
+    @numba.njit
+    def inner(x):
+        return x + 1
+
+    @numba.njit
+    def outer(x):
+        return inner(x) * 2
+
+    return outer
+
+
+def test_compiling_is_told_when_it_begins_and_ends_and_only_then():
+    seen, kernel = [], fresh_kernel()
+    with compiling(seen.append):
+        kernel(1)
+        kernel(2)
+        assert seen == [True, False]  # the inner one is a part of it
+        kernel(1.5)
+    assert seen == [True, False] * 2
+    fresh_kernel()(1)  # nobody listens any more
+    assert len(seen) == 4
+
+
+NOTEBOOK = """
+import sys, types
+sys.modules["ipykernel"] = types.ModuleType("ipykernel") if {notebook} else None
+if not {notebook}:
+    del sys.modules["ipykernel"]
+import numpy as np
+from coterie import PCKMeans
+X = np.arange(8.0).reshape(4, 2)
+PCKMeans(2, random_state=0).fit(X)
+PCKMeans(2, random_state=0).fit(X)
+"""
+
+
+@pytest.mark.parametrize("notebook", [True, False])
+def test_a_notebook_is_told_once_that_a_first_fit_compiles(notebook, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK.format(notebook=notebook)],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.count("compiling, once on this machine") == int(notebook)
+    assert done.stdout == ""

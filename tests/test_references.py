@@ -53,3 +53,12 @@ def test_whoever_is_cited_is_on_the_page(folder):
         if path.suffix in {".py", ".md", ".toml"} and path not in (Path(__file__), PAGE):
             missing = cited(path.read_text(encoding="utf-8")) - known
             assert not missing, f"{path.relative_to(ROOT)} cites {missing}"
+
+
+@pytest.mark.parametrize("folder", ["src", "docs", "experiments", "tests", "benchmarks"])
+def test_nothing_is_cited_by_a_number_or_file_that_readers_do_not_have(folder):
+    unknown = re.compile(r"\b[Ss]eeds? 00\d|THEORY\.md|BENCHMARKS\b")
+    for path in sorted((ROOT / folder).rglob("*")):
+        if path.suffix in {".py", ".md", ".toml"} and path != Path(__file__):
+            found = unknown.search(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(ROOT)} speaks of {found.group()}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
+from coterie.progress import announce_compiling
 from coterie.validation import check_constraints, check_rows, check_sample_weight
 
 __all__ = ["ConstrainedClusterer", "broken_pairs"]
@@ -40,6 +41,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         self, X: Any, constraints: Any, sample_weight: Any = None
     ) -> tuple[Any, Constraints, NDArray[np.float64] | None]:
         """Rows (float32/64, dense or CSR), constraints for them, weights (n,) or None."""
+        announce_compiling()
         X = check_rows(self, X, reset=True, sparse=self.__sklearn_tags__().input_tags.sparse)
         pairs = check_constraints(constraints, X.shape[0])
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])

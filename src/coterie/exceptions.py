@@ -75,6 +75,10 @@ class TooWide(CoterieError, ValueError):
     """Exact elimination would need a table larger than allowed (see `coterie.inference`)."""
 
 
+class NotWritten(CoterieError, OSError):
+    """An output that could not be written; nothing of it was left behind."""
+
+
 class MissingData(CoterieError, FileNotFoundError):
     """A data set that is not bundled and was not found; the message says where to put it."""
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from coterie import __version__
 from coterie._encoding import INDEX, Reader, Writer
 from coterie.exceptions import InvalidModel
+from coterie.files import new_directory
 
 __all__ = ["load", "save"]
 
@@ -47,19 +46,14 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     target = Path(path)
     _check_target(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
+    with new_directory(target) as work:
         index = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            "coterie": version("coterie"),
+            "coterie": __version__,
             "model": Writer(work).encode(model, "model"),
         }
         (work / INDEX).write_text(json.dumps(index, indent=1, allow_nan=False), encoding="utf-8")
-        work.chmod(0o755)
-        _publish(work, target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     return target
 
 
@@ -100,22 +94,6 @@ def _check_target(target: Path, overwrite: bool) -> None:
         raise InvalidModel(
             f"{target} exists and is not a saved model, so it is not replaced."
         ) from error
-
-
-def _publish(work: Path, target: Path) -> None:
-    """Rename `work` to `target`; an older model is moved aside first and removed last."""
-    if not os.path.lexists(target):
-        os.rename(work, target)
-        return
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    os.rename(target, aside / "old")
-    try:
-        os.rename(work, target)
-    except OSError:
-        os.rename(aside / "old", target)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _read_index(source: Path) -> dict[str, Any]:

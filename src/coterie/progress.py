@@ -17,14 +17,29 @@ costs next to nothing and never stops them.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-__all__ = ["Interruption", "Step", "Watcher", "interruptible", "keep_going", "watching"]
+__all__ = [
+    "COMPILING",
+    "Interruption",
+    "Step",
+    "Watcher",
+    "announce_compiling",
+    "compiling",
+    "interruptible",
+    "keep_going",
+    "watching",
+]
+
+#: What is said while kernels are compiled.
+COMPILING = "compiling, once on this machine"
 
 
 class Step(NamedTuple):
@@ -65,6 +80,90 @@ def keep_going(step: int, total: int, objective: float) -> bool:
     report = Step(int(step), int(total), float(objective))
     verdicts = [watcher(report) for watcher in watchers]  # every one is told
     return True not in verdicts
+
+
+@contextmanager
+def compiling(watcher: Callable[[bool], None]) -> Iterator[None]:
+    """Call `watcher` with True when numba begins to compile inside this block, False when it ends.
+
+    Kernels that are in numba's cache are loaded, which is quick and not told. A fit may compile
+    several times. The watcher is called in the thread that compiles.
+
+    Examples
+    --------
+    >>> import numba
+    >>> from coterie.progress import compiling
+    >>> seen = []
+    >>> with compiling(seen.append):
+    ...     numba.njit(lambda x: x + 1)(1)
+    2
+    >>> seen
+    [True, False]
+    """
+    from numba.core import event
+
+    with event.install_listener("numba:compile", _compile_listener(watcher)):
+        yield
+
+
+def _compile_listener(watcher: Callable[[bool], None]) -> Any:
+    """A listener of numba's that tells the outermost compilation; those inside it are its parts."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        depth = 0
+
+        def on_start(self, event: Any) -> None:
+            self.depth += 1
+            if self.depth == 1:
+                watcher(True)
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                watcher(False)
+
+    return Listener()
+
+
+class _Announcer:
+    """Says once that kernels are being compiled, when that has taken a second."""
+
+    PATIENCE = 1.0  # seconds
+
+    def __init__(self) -> None:
+        self.begun: float | None = None
+        self.said = False
+
+    def watch(self, active: bool) -> None:
+        now = time.monotonic()
+        if self.begun is None:
+            self.begun = now
+        if not self.said and now - self.begun >= self.PATIENCE:
+            self.said = True
+            print(f"Coterie: {COMPILING}; this may take half a minute.", file=sys.stderr)
+
+
+_announcer: _Announcer | None = None
+
+
+def announce_compiling() -> None:
+    """In a notebook or at a prompt, say it when a first fit compiles; elsewhere do nothing.
+
+    Estimators call it; the second call and later ones change nothing.
+    """
+    global _announcer
+    if _announcer is not None or not _is_interactive():
+        return
+    from numba.core import event
+
+    _announcer = _Announcer()
+    event.register("numba:compile", _compile_listener(_announcer.watch))
+
+
+def _is_interactive() -> bool:
+    """A notebook's kernel, or Python's own prompt."""
+    return "ipykernel" in sys.modules or hasattr(sys, "ps1")
 
 
 class Interruption:

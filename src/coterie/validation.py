@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 from collections.abc import Iterable
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
+from coterie.words import nearest
 
 __all__ = [
     "check_choice",
@@ -95,8 +95,7 @@ def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     options = list(options)
     if isinstance(value, str) and value in options:
         return value
-    near = difflib.get_close_matches(str(value), options, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = nearest(str(value), options)
     raise InvalidParameter(f"{name}={value!r} is not known.{hint} Choose from {options}.")
 
 

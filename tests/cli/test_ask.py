@@ -12,10 +12,19 @@ import pytest
 from click.testing import CliRunner
 from terminal_cli import Terminal
 
-from coterie.active import ActiveSession, AnswerStore, Query, RandomPairs
-from coterie.cli._records import read_records, to_numbers
-from coterie.cli.ask import Conversation, ask, side_by_side
-from coterie.exceptions import InvalidData
+from coterie.active import (
+    STRATEGIES,
+    ActiveSession,
+    AnswerStore,
+    Query,
+    RandomPairs,
+    Strategy,
+    register_strategy,
+)
+from coterie.active.store import fingerprint
+from coterie.cli.ask import Conversation, ask
+from coterie.cli.main import main
+from coterie.tables import Choices, Records, read_inputs
 
 CLASSES = 3
 PROMPT = "Same? [y/n/u/l/z/r/?/q] "
@@ -80,7 +89,7 @@ def test_answer_undo_why_quit_and_resume(data):
 
     terminal = Terminal("ask", *arguments)
     screen = terminal.read_until(PROMPT)
-    assert "Going on after 1 answers" in screen
+    assert "Going on after 1 answer." in screen
     assert ids_in(screen) == asked  # the same next question
     for _ in range(200):
         terminal.press(truth(screen))
@@ -126,11 +135,11 @@ def test_answers_can_be_piped_in(data):
 
 def test_a_contradiction_is_shown_and_the_person_decides(data):
     log = data.with_name("people.csv.answers.db")
-    records = read_records(data, "name")
-    X = to_numbers(records)
+    inputs = read_inputs(data, None, Choices("name"))
+    records = Records.of(inputs.table, inputs.ids, ["height", "town"])
 
     def started(store):
-        session = ActiveSession(X, strategy=RandomPairs(), store=store, random_state=0)
+        session = ActiveSession(inputs.X, strategy=RandomPairs(), store=store, random_state=0)
         return session.tell((0, 1), "same").tell((1, 2), "same")
 
     for keys, expected in {"1": 2, "k": 3, "x": 2}.items():
@@ -157,25 +166,96 @@ def test_errors_are_one_line_that_says_what_to_do(data, tmp_path):
     assert f"in use by process {os.getpid()}" in held.output
 
 
-def test_records_become_numbers_of_one_scale(data, tmp_path):
-    records = read_records(data, "name")
-    assert records.fields == ["height", "weight", "town"]
-    X = to_numbers(records)
-    assert X.shape[0] == 18
-    assert np.isclose((X[:, :2] ** 2).sum(axis=1).mean(), 1)
-    assert np.isclose((X[:, 2:] ** 2).sum(axis=1).mean(), 1)
-    bad = tmp_path / "bad.csv"
-    bad.write_text("a,b\n1,2\n3\n")
-    with pytest.raises(InvalidData, match="line 3: 1 values for 2 columns"):
-        read_records(bad)
-    bad.write_text("a,b\n1,2\n1,3\n")
-    with pytest.raises(InvalidData, match="'1' is used twice"):
-        read_records(bad, "a")
+HOW = ("--id", "name", "--drop", "town", "--scale", "--seed", "1")
 
 
-def test_a_record_cannot_drive_the_terminal(data):
-    records = read_records(data, "name")
-    records.values[0][2] = "evil\x1b[2J" + "long " * 40
-    shown = side_by_side(records, 0, 1, width=60)
-    assert "\x1b" not in shown
-    assert max(map(len, shown.splitlines())) <= 60
+def asked(data, *options, keys="q\n"):
+    return CliRunner().invoke(main, ["ask", str(data), *map(str, options)], input=keys)
+
+
+def facts(log):
+    with AnswerStore(log) as store:
+        return store.facts
+
+
+def test_rows_are_clustered_in_the_space_that_fit_uses(data):
+    assert asked(data, *HOW, keys="n\nq\n").exit_code == 0
+    inputs = read_inputs(data, None, Choices("name", drop=("town",), scale=True))
+    begun = facts(data.with_name("people.csv.answers.db"))
+    assert begun["data"] == fingerprint(inputs.X)
+    assert int(begun["n_features"]) == 2
+
+
+def test_a_log_of_other_columns_is_refused_with_the_way_on(data):
+    asked(data, *HOW, keys="n\ny\nq\n")
+    other = asked(data, "--id", "name", "--scale")
+    assert other.exit_code == 2
+    assert "columns used in another way" in other.output
+    # What the message advises: a new log that starts from the answers of the old one.
+    pairs = data.with_name("people.csv.constraints.csv")
+    assert f"--constraints {pairs}" in other.output
+    new = data.with_name("new.db")
+    more = asked(data, "--id", "name", "--scale", "--answers", new, "--constraints", pairs)
+    assert more.exit_code == 0, more.output
+    assert "2 pairs are known already." in more.output
+    assert "Question 1 — so far 0 same" in more.output
+    wrong = asked(data, *HOW[:-1], "2")
+    assert "was begun with random_state=1, not 2" in wrong.output
+
+
+def test_known_pairs_count_are_kept_and_are_not_asked_again(data):
+    pairs = data.with_name("pairs.csv")
+    pairs.write_text("a,b,kind,weight\na-0,a-3,must,inf\na-0,b-1,cannot,1\nb-1,c-2,cannot,1\n")
+    given = (*HOW, "-k", 3, "--constraints", pairs)
+    first = asked(data, *given, keys="u\nq\n")
+    assert "3 pairs are known already." in first.output
+    again = asked(data, *given, keys="zz\nq\n")  # the second z would take back what was known
+    assert "3 pairs are known already.\nGoing on after 1 answer." in again.output
+    assert "what was known at the start" in again.output
+    log = data.with_name("people.csv.answers.db")
+    assert sorted(answer for *_, answer in answers_in(log)) == ["different", "different", "same"]
+    final = asked(data, *given, keys="u\nq\n")
+    assert final.exit_code == 0
+    with open(data.with_name("people.csv.constraints.csv"), encoding="utf-8") as file:
+        written = {(row["a"], row["b"]): row["certainty"] for row in csv.DictReader(file)}
+    assert written[("a-0", "a-3")] == "1.0"  # hard pairs stay hard
+    assert len(written) == 3
+
+
+def test_options_that_do_not_go_together_are_refused(data):
+    for options, message in {
+        ("--strategy", "information", "-k", 3): "counts the clusters itself: leave -k out",
+        ("--strategy", "random"): "needs the number of clusters: give -k",
+        ("--strategy", "npu", "--error-rate", 0.1, "-k", 3): "is for --strategy information",
+        ("--strategy", "explor"): "Did you mean 'explore'?",
+        ("--drop", "twon"): "has no column 'twon' (--drop). Did you mean 'town'?",
+        ("--fields", "twon"): "has no column 'twon' (--fields). Did you mean 'town'?",
+    }.items():
+        done = asked(data, "--id", "name", *options)
+        assert done.exit_code == 2, options
+        assert message in done.output
+    np.save(data.with_name("x.npy"), np.eye(4))
+    assert "asking needs named columns" in asked(data.with_name("x.npy")).output
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_can_be_asked_for(name, data):
+    made = STRATEGIES[name]
+    k = () if made.clusters else ("-k", 3)
+    done = asked(data, *HOW, "--strategy", name, *k, keys="n\nq\n")
+    assert done.exit_code == 0, done.output
+    strategy = facts(data.with_name("people.csv.answers.db"))["strategy"]
+    assert strategy.startswith(made.__name__)
+
+
+def test_a_registered_strategy_is_offered(data):
+    class Toy(Strategy):
+        def prepare(self, context):
+            return RandomPairs().prepare(context)
+
+    register_strategy("toy", Toy)
+    try:
+        assert asked(data, *HOW, "--strategy", "toy", "-k", 3, keys="n\nq\n").exit_code == 0
+        assert "random, toy." in asked(data, "--strategy", "tpy").output
+    finally:
+        del STRATEGIES["toy"]

@@ -225,7 +225,7 @@ CASES = [
     pairs("row number too large", "a,b,kind\n0,8,must\n", "line 2: '8' in column 'b' is not a row",
           arguments=("fit", "data.csv", "--drop", "id", "-k", "2", "--method", "pckmeans",
                      "--constraints", "pairs.csv", "-o", "out.csv")),
-    pairs("row number below 0", "a,b,kind\n0,-1,must\n", "give --id COLUMN",
+    pairs("row number below 0", "a,b,kind\n0,-1,must\n", "give --id",
           arguments=("fit", "data.csv", "--drop", "id", "-k", "2", "--method", "pckmeans",
                      "--constraints", "pairs.csv", "-o", "out.csv")),
     pairs("pairs of an array", saved(np.ones((3, 2))), "needs columns a, b and kind",

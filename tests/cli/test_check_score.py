@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from coterie.cli._command import Exit
-from coterie.cli._redundancy import redundant_pairs
 from coterie.constraints import Constraints
 from coterie.metrics import evaluate
 
@@ -74,43 +71,6 @@ def test_what_is_not_decided_in_time_has_its_own_exit_code(data, run, monkeypatc
     result = run("check", "data.csv", "pairs.csv", "--id", "id", "-k", 3, "--json")
     assert result.exit_code == Exit.UNDECIDED
     assert json.loads(result.stdout)["satisfiable"] is None
-
-
-def implied(constraints):
-    """Every relation that follows from the pairs: the naive closure."""
-    closure = constraints.closure(hard_only=False)
-    n = constraints.n_samples
-    return {(i, j): closure.relation(i, j).kind for i, j in itertools.combinations(range(n), 2)}
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_without_the_redundant_pairs_the_same_follows_and_no_other_can_go(seed):
-    rng = np.random.default_rng(seed)
-    label = rng.integers(0, 3, size=7)
-    chosen = rng.integers(0, 7, size=(rng.integers(1, 14), 2))
-    chosen = chosen[chosen[:, 0] != chosen[:, 1]]
-    same = label[chosen[:, 0]] == label[chosen[:, 1]]
-    c = Constraints(7, chosen[same], chosen[~same])
-    gone = redundant_pairs(c)
-
-    def without(numbers):
-        left = np.setdiff1d(np.arange(c.n_pairs), numbers)
-        must = left[c.kind[left] > 0]
-        cannot = left[c.kind[left] < 0]
-        return implied(Constraints(7, c.pairs[must], c.pairs[cannot]))
-
-    assert without(gone) == implied(c)
-    for other in np.setdiff1d(np.arange(c.n_pairs), gone):
-        assert without(np.append(gone, other)) != implied(c)
-
-
-def test_soft_pairs_make_no_hard_one_redundant():
-    weight = [1.0, np.inf, np.inf]
-    c = Constraints(3, must_link=[(0, 1), (0, 1), (1, 2)], must_weight=weight)
-    assert c.pairs[redundant_pairs(c)].tolist() == [[0, 1]]
-    assert redundant_pairs(c, hard_only=True).size == 0
-    silent = Constraints(3, must_link=[(0, 1), (0, 1)], must_weight=[0.0, 1.0])
-    assert redundant_pairs(silent).size == 0
 
 
 def test_score_is_the_librarys(folder, run):

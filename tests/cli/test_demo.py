@@ -11,7 +11,7 @@ from sklearn.datasets import load_wine
 from terminal_cli import listing
 
 from coterie.cli._command import Exit
-from coterie.cli._files import NotWritten
+from coterie.exceptions import NotWritten
 from coterie.metrics import adjusted_rand_score
 
 
@@ -75,7 +75,7 @@ def test_it_refuses_to_overwrite_and_leaves_nothing_when_it_fails(folder, run, m
     def fail(*arguments, **options):
         raise NotWritten("wine.csv was not written: No space left on device.")
 
-    monkeypatch.setattr("coterie.cli._output.write_table", fail)
+    monkeypatch.setattr("coterie.tables.write_table", fail)
     assert run("demo").exit_code == Exit.NOT_WRITTEN
     assert not Path("coterie-demo").exists()
 

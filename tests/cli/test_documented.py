@@ -137,6 +137,7 @@ JSON = {
     "score": [("out.csv", "--truth", "class")],
     "report": [("m", "data.csv", "pairs.csv")],
     "demo": [()],
+    "warmup": [("dpmeans",)],
 }  # fmt: skip
 
 

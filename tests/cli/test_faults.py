@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from terminal_cli import Terminal, listing
 
-from coterie.cli._bundle import load_bundle
 from coterie.cli._command import Exit
 from coterie.cluster import PCKMeans
+from coterie.tables import load_bundle
 
 FIT = ("fit", "data.csv", "--id", "id", "--drop", "class", "-k", "3", "--method", "pckmeans")
 

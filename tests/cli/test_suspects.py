@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.cli._bundle import load_bundle
 from coterie.cli._command import Exit
 from coterie.constraints import Constraints
+from coterie.tables import load_bundle
 
 HOW = ("--id", "id", "--drop", "class", "-k", "3", "--seed", "0")
 
@@ -29,7 +29,7 @@ def test_the_wrong_pair_is_first_and_probably_wrong(planted, run, method):
     result = run("suspects", "data.csv", "pairs.csv", *HOW, "--method", method, "-n", 3, "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    assert (told["method"], told["measure"], told["n_shown"]) == (method, "wrong", 3)
+    assert (told["method"], told["measure"], told["n_shown"]) == (method, "p_wrong", 3)
     assert told["n_pairs"] == 21
     first, second, _ = told["pairs"]
     assert (first["a"], first["b"], first["kind"]) == ("a0", "b1", "must")
@@ -117,7 +117,7 @@ def test_the_output_is_a_table_that_serves_as_pairs_again(planted, run, rows):
     listed = rows("s.csv")
     assert len(listed) == 4
     assert (listed[0]["a"], listed[0]["b"], listed[0]["kind"]) == ("a0", "b1", "must")
-    assert float(listed[0]["wrong"]) > 0.5
+    assert float(listed[0]["p_wrong"]) > 0.5
     assert (listed[0]["a: town"], listed[0]["b: town"]) == ("Ulm", "Rom")
     again = run("check", "data.csv", "s.csv", "--id", "id", "--json")
     assert json.loads(again.stdout)["n_pairs"] == 4
@@ -165,3 +165,15 @@ def test_a_method_without_pairs_is_refused(data, run):
     result = run("suspects", "data.csv", "pairs.csv", "--id", "id", "--method", "dpmeans")
     assert result.exit_code == Exit.BAD_INPUT
     assert "does not use pairs" in result.output
+
+
+@pytest.mark.parametrize("method", ["mosaic", "ppc", "tvclust"])
+def test_the_probability_has_one_name_everywhere(method, data, run):
+    k = () if method == "tvclust" else ("-k", 3)
+    given = ("data.csv", "pairs.csv", "--id", "id", "--drop", "class,town", "--method", method, *k)
+    assert run("suspects", *given, "-o", "s.csv").exit_code == 0
+    assert Path("s.csv").read_text().startswith("a,b,kind,p_wrong,")
+    told = json.loads(run("suspects", *given, "--json").stdout)
+    assert told["measure"] == "p_wrong"
+    assert run("fit", *given[:1], "--constraints", *given[1:], "--save", "m").exit_code == 0
+    assert load_bundle("m").model.suspect_pairs(2).name == "p_wrong"

@@ -1,19 +1,20 @@
-"""What a terminal shows of a long fit before its first step."""
+"""What a terminal shows of a long fit: its steps, and what else it is about."""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 import threading
 import time
 
+import numba
+import numba.extending
 import pytest
 
 from coterie.cli import _watch
 from coterie.cli._command import Talk
 from coterie.progress import Step, keep_going
-
-WAITING = "Working. (The first fit"
 
 
 class Screen(io.StringIO):
@@ -25,35 +26,87 @@ class Screen(io.StringIO):
         return self.terminal
 
 
-def shown(monkeypatch, *, terminal=True, quiet=False, step=False, seconds=0.4):
+def shown(monkeypatch, work, *, terminal=True, quiet=False):
     """What a watched piece of work leaves on the screen, with little patience."""
     monkeypatch.setattr(_watch, "_PATIENCE", 0.05)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Screen(terminal))
     with _watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans"):
-        if step:
-            keep_going(1, 10, 5.0)
-        time.sleep(seconds)
+        work()
+    left = sys.stderr.getvalue()
     time.sleep(0.2)  # a timer that is left running would speak now
-    return sys.stderr.getvalue()
+    assert sys.stderr.getvalue() == left
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", left)
 
 
-def test_a_long_wait_for_the_first_step_is_explained_once(monkeypatch):
-    assert shown(monkeypatch).count(WAITING) == 1
+def a_while():
+    time.sleep(0.4)
 
 
-@pytest.mark.parametrize(
-    "how", [{"step": True}, {"quiet": True}, {"seconds": 0.0}, {"terminal": False}], ids=str
-)
-def test_nothing_is_said_once_steps_come_or_to_nobody(monkeypatch, how):
-    assert WAITING not in shown(monkeypatch, **how)
+def step(number, total):
+    def work():
+        keep_going(number, total, 5.0)
+        time.sleep(0.4)
+
+    return work
+
+
+def compile_something():
+    def slow(x):
+        time.sleep(0.5)  # while the arguments are being typed
+        return x
+
+    @numba.extending.overload(slow)
+    def typed(x):
+        slow(0)
+        return lambda x: x + 1
+
+    @numba.njit
+    def kernel(x):
+        return slow(x)
+
+    assert kernel(1) == 2
+
+
+def test_a_long_wait_for_the_first_step_is_shown(monkeypatch):
+    assert "PCKMeans" in shown(monkeypatch, a_while)
+    assert "working" in shown(monkeypatch, a_while)
+
+
+def test_compiling_is_said_while_it_goes_on(monkeypatch):
+    screen = shown(monkeypatch, compile_something)
+    assert "compiling, once on this machine" in screen
+    assert "compiling" not in shown(monkeypatch, a_while)
+
+
+def test_steps_are_shown_with_the_time_they_may_take(monkeypatch):
+    screen = shown(monkeypatch, step(3, 10))
+    assert "step 3 of at most 10, objective 5" in screen
+    assert re.search(r"at most (\d|-):", screen)
+
+
+def test_a_loop_that_has_ended_promises_no_time(monkeypatch):
+    screen = shown(monkeypatch, step(8, 8))
+    assert "step 8 of at most 8" in screen
+    assert not re.search(r"\d:\d\d:\d\d", screen)
+    assert "at most -" not in screen
+
+
+@pytest.mark.parametrize("how", [{"quiet": True}, {"terminal": False}], ids=str)
+@pytest.mark.parametrize("work", [a_while, step(3, 10)])
+def test_nothing_is_said_to_nobody(monkeypatch, how, work):
+    assert shown(monkeypatch, work, **how) == ""
+
+
+def test_nothing_is_said_of_quick_work(monkeypatch):
+    assert shown(monkeypatch, lambda: keep_going(1, 10, 5.0)) == ""
 
 
 def test_of_loops_side_by_side_one_is_shown_until_it_is_silent(monkeypatch):
-    monkeypatch.setattr(_watch, "_PATIENCE", 0.0)
     monkeypatch.setattr(_watch, "_TURN", 0.2)
     bar = _watch.Bar(lambda: "Mosaic")
     seen = []
-    monkeypatch.setattr(bar, "_show", lambda step, now: seen.append(step.step))
+    monkeypatch.setattr(bar, "_draw", lambda: seen.append(bar.step.step))
 
     def elsewhere(number):
         other = threading.Thread(target=bar.show, args=(Step(number, 9, 0.0),))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidConstraints
+from coterie.exceptions import InfeasibleConstraints, InvalidConstraints
 
 INF = np.inf
 label_lists = st.lists(st.integers(-1, 3), min_size=1, max_size=8)
@@ -159,3 +159,44 @@ def test_relabel_merges_and_widens():
         c.relabel([0, 1, 3])
     with pytest.raises(InvalidConstraints, match="3 rows"):
         c.relabel([0, 1])
+
+
+# -- from arrays of both kinds -----------------------------------------------------------------
+@given(constraint_sets())
+def test_from_arrays_is_the_inverse_of_the_arrays(c):
+    again = Constraints.from_arrays(
+        c.n_samples, c.pairs, c.kind, weight=c.weight, certainty=c.certainty
+    )
+    assert again == c
+
+
+def test_from_arrays_takes_signs_and_booleans_and_one_weight_for_all():
+    pairs = [(0, 1), (3, 2)]
+    split = Constraints(4, [(0, 1)], [(2, 3)], must_weight=2.0, cannot_weight=2.0)
+    assert Constraints.from_arrays(4, pairs, [1, -1], weight=2.0) == split
+    assert Constraints.from_arrays(4, pairs, [True, False], weight=2.0) == split
+    assert Constraints.from_arrays(4, pairs, [0.5, -3.0], weight=2.0) == split
+    assert Constraints.from_arrays(4, [], []) == Constraints(4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ([1], r"kind has shape \(1,\) for 2 pair\(s\)"),
+        ([1, 0], r"kind\[1\] = 0; give 1 \(must-link\) or -1"),
+        ([1.0, np.nan], r"kind\[1\] = nan"),
+        (["must", "cannot"], "from_frame"),
+    ],
+)
+def test_from_arrays_refuses_kinds_that_say_nothing(kind, message):
+    with pytest.raises(InvalidConstraints, match=message):
+        Constraints.from_arrays(4, [(0, 1), (2, 3)], kind)
+
+
+def test_from_arrays_names_the_number_of_the_pair_that_was_given():
+    with pytest.raises(InvalidConstraints, match=r"pairs\[1\] = \(2, 9\)"):
+        Constraints.from_arrays(4, [(0, 1), (2, 9)], [1, -1])
+    with pytest.raises(InvalidConstraints, match=r"weight\[1\] = -1"):
+        Constraints.from_arrays(4, [(0, 1), (2, 3)], [1, -1], weight=[1, -1])
+    with pytest.raises(InfeasibleConstraints):
+        Constraints.from_arrays(4, [(0, 1), (1, 0)], [1, -1], weight=np.inf)

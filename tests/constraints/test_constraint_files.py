@@ -56,7 +56,7 @@ def test_bad_files(tmp_path):
         "i,j\n0,1\n": "is not a constraints file",
         first + "0,1,maybe,1.0,nan\n": "'maybe'",
         first + "0,x,must,1.0,nan\n": "third line",
-        first + "0,7,must,1.0,nan\n": r"must_link\[0\] = \(0, 7\)",
+        first + "0,7,must,1.0,nan\n": r"pairs\[0\] = \(0, 7\)",
     }
     for text, message in cases.items():
         (tmp_path / "c.csv").write_text(text)

@@ -134,3 +134,29 @@ def test_empty_core():
 def test_wrong_number_of_costs():
     with pytest.raises(InvalidParameter, match="2 pairs"):
         Constraints(5, [(0, 1), (2, 3)]).core().costs([1.0])
+
+
+@given(constraint_sets())
+def test_where_rows_and_nodes_lie(c):
+    """`slot`, `node_of_row`, `members`, `first_rows` and `members_of` say what a walk finds."""
+    try:
+        core = c.core()
+    except InfeasibleConstraints:
+        return
+    place = {int(row): at for at, row in enumerate(core.rows)}
+    assert core.n_samples == c.n_samples
+    assert core.slot.tolist() == [place.get(row, -1) for row in range(c.n_samples)]
+    assert core.node_of_row.tolist() == [
+        int(core.node[place[row]]) if row in place else -1 for row in range(c.n_samples)
+    ]
+    groups = [[row for row in place if core.node[place[row]] == a] for a in range(core.n_nodes)]
+    ptr = core.member_ptr
+    assert [core.members[ptr[a] : ptr[a + 1]].tolist() for a in range(core.n_nodes)] == groups
+    assert core.sizes.tolist() == [len(group) for group in groups]
+    assert core.first_rows.tolist() == [group[0] for group in groups]
+    some = np.arange(core.n_nodes)[::-2]
+    rows, owner = core.members_of(some)
+    assert rows.tolist() == [row for a in some for row in groups[a]]
+    assert owner.tolist() == [at for at, a in enumerate(some) for _ in groups[a]]
+    for array in (core.slot, core.members, core.member_ptr, core.first_rows):
+        assert array.dtype == np.int64

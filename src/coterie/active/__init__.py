@@ -15,26 +15,34 @@ from coterie.active.oracles import (
 )
 from coterie.active.query import Answer, Query
 from coterie.active.random_pairs import RandomPairs
+from coterie.active.registry import STRATEGIES, make_strategy, register_strategy
 from coterie.active.session import ActiveSession
 from coterie.active.store import AnswerStore
+from coterie.active.strategy import Context, Planner, Strategy
 
 __all__ = [
     "NPU",
+    "STRATEGIES",
     "ActiveSession",
     "Answer",
     "AnswerStore",
     "CallableOracle",
     "Consolidate",
+    "Context",
     "Explore",
     "ExploreConsolidate",
     "InformationGain",
     "LabelOracle",
     "LearningCurve",
     "MinMax",
+    "Planner",
     "Query",
     "RandomPairs",
     "Reply",
+    "Strategy",
     "answer_all",
     "answer_all_async",
     "learning_curve",
+    "make_strategy",
+    "register_strategy",
 ]

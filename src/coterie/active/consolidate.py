@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,7 @@ class ExploreConsolidate(Strategy):
         See `Explore`.
     """
 
+    counts: ClassVar[bool] = True
     n_clusters: int | None = None
     density_weighted: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.active.query import Answer
+from coterie.active.query import KNOWN, Answer
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["Event", "Timeline"]
@@ -43,11 +43,17 @@ class Timeline:
         self.actions: list[Event] = []
         self.undone: list[Event] = []
         self.n_answers = 0  # ever given: numbers are not used twice
+        self.known: set[tuple[tuple[int, int], str]] = set()  # pairs ever taken in at a start
 
     def check(self, event: Event) -> None:
         """Refuse what cannot happen now, before it is written anywhere."""
         if event.operation == "undo" and not self.actions:
             raise InvalidParameter("undo(): there is no answer left to take back.")
+        if event.operation == "undo" and _is_known(self.actions[-1]):
+            raise InvalidParameter(
+                "undo(): there is no answer left to take back but what was known at the start; "
+                "retract(number) takes back any of it, see `history`."
+            )
         if event.operation == "redo" and not self.undone:
             raise InvalidParameter("redo(): nothing was undone since the last answer.")
         if event.operation == "retract" and event.target not in [a.number for a in self.answers()]:
@@ -65,6 +71,8 @@ class Timeline:
             self.actions.append(event)
             self.undone.clear()
             self.n_answers += event.operation == "answer"
+            if event.answer is not None and _is_known(event):
+                self.known.add((event.answer.pair, event.answer.answer))
 
     def answers(self) -> list[Answer]:
         """Answers in force, in the order they were given."""
@@ -74,3 +82,7 @@ class Timeline:
             for event in self.actions
             if event.answer is not None and event.answer.number not in gone
         ]
+
+
+def _is_known(event: Event) -> bool:
+    return event.answer is not None and event.answer.phase == KNOWN

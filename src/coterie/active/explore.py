@@ -6,7 +6,7 @@ Figure 2 of Basu et al. (2004), Figure 3.4 of Basu et al. (2006).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,7 @@ class Explore(Strategy):
     'Explore found all 2 clusters'
     """
 
+    counts: ClassVar[bool] = True
     n_clusters: int | None = None
     density_weighted: bool = False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ class InformationGain(Strategy):
     1.0
     """
 
+    clusters: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
     error_rate: float | str = "estimate"
 
     def prepare(self, context: Context) -> Planner:

@@ -55,11 +55,6 @@ class Knowledge:
             return 1
         return -1 if b in self._cannot.get(a, ()) else 0
 
-    def answer_to(self, i: int, j: int) -> str | None:
-        """What was last said about the pair itself."""
-        answer = self.of_pair.get(ordered(i, j))
-        return None if answer is None else answer.answer
-
     def in_doubt(self, row: int, other: int) -> bool:
         """Whether "unknown" or "later" was said of `row` and a member of the other's group."""
         target = self.group(other)

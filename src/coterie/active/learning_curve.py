@@ -1,4 +1,4 @@
-"""The papers' protocol in one call: score against the number of questions, over folds."""
+"""Score against the number of questions, over folds (Basu et al. 2004, section 5.3)."""
 
 from __future__ import annotations
 

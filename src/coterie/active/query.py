@@ -10,10 +10,12 @@ import numpy as np
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
 
-__all__ = ["ANSWERS", "Answer", "Query"]
+__all__ = ["ANSWERS", "KNOWN", "Answer", "Query"]
 
 #: What can be said about a pair. "unknown": nobody can tell, do not ask again; "later": not now.
 ANSWERS = ("same", "different", "unknown", "later")
+#: The phase of what was known before the first question (`ActiveSession(constraints=...)`).
+KNOWN = "known"
 _SIGN = {"same": 1, "different": -1, "unknown": 0, "later": 0}
 
 
@@ -57,7 +59,8 @@ class Answer:
     time : str
         When it was taken (UTC, ISO 8601).
     phase : str
-        Of the question; "volunteered" for a pair nobody asked about.
+        Of the question; "volunteered" for a pair nobody asked about, "known" for one that the
+        session was given at its start.
     """
 
     number: int

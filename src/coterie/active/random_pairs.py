@@ -22,8 +22,8 @@ class RandomPairs(Strategy):
     Parameters
     ----------
     skip_implied : bool, default=True
-        Leave out pairs whose answer follows from earlier ones. The papers' baseline asks those
-        too: False.
+        Leave out pairs whose answer follows from earlier ones. The baseline of
+        Basu et al. (2004) asks those too: False.
     """
 
     skip_implied: bool = True

@@ -14,14 +14,23 @@ from sklearn.utils import check_array
 from coterie.active._refit import Refit
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import Answer, Query, check_answer, check_certainty, check_pair
+from coterie.active.known import known_answers
+from coterie.active.query import (
+    KNOWN,
+    Answer,
+    Query,
+    check_answer,
+    check_certainty,
+    check_pair,
+)
+from coterie.active.registry import make_strategy
 from coterie.active.space import Space, distortion_of
 from coterie.active.store import AnswerStore, fingerprint
 from coterie.active.strategy import Context, Strategy
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
-from coterie.validation import check_count
+from coterie.validation import check_constraints, check_count
 
 __all__ = ["ActiveSession"]
 
@@ -39,8 +48,13 @@ class ActiveSession:
     Parameters
     ----------
     X : array-like or CSR matrix of shape (n_samples, n_features)
-    strategy : Strategy, optional
-        How questions are chosen; `InformationGain()` if not given.
+    constraints : Constraints, optional
+        What is known already. Each pair is remembered as an answer of the phase "known": it counts
+        like one that was told, but not against the budget, and `undo` stops before it. With a
+        store it is in the log; a session that goes on may be given the same pairs again, or more.
+    strategy : Strategy or str, optional
+        How questions are chosen; `InformationGain()` if not given. A name is one of
+        `coterie.active.STRATEGIES`; K is then the estimator's `n_clusters`.
     estimator : estimator, optional
         Clusters the rows by the answers in `labels`. None: the strategy's own model, where it has
         one. If the strategy is not told K but finds clusters, a parameter `n_clusters` of the
@@ -81,7 +95,8 @@ class ActiveSession:
         self,
         X: Any,
         *,
-        strategy: Strategy | None = None,
+        constraints: Constraints | None = None,
+        strategy: Strategy | str | None = None,
         estimator: Any = None,
         budget: int | None = None,
         distortion: str | Distortion | None = None,
@@ -94,7 +109,7 @@ class ActiveSession:
             X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
         self.budget = None if budget is None else check_count("budget", budget, least=0)
-        self.strategy = _default_strategy() if strategy is None else strategy
+        self.strategy = _strategy("information" if strategy is None else strategy, estimator)
         self._timeline = Timeline()
         self._store = store
         self._clock = clock
@@ -103,6 +118,7 @@ class ActiveSession:
             store.bind(fingerprint(rows), rows.shape, self._seed, repr(self.strategy))
             for event in store.events():
                 self._timeline.append(event)
+        self._take_in(check_constraints(constraints, rows.shape[0]))
         self._knowledge = Knowledge(self._timeline.answers())
         space = Space(rows, distortion_of(estimator, distortion), _mask(candidates, rows.shape[0]))
         self._planner = self.strategy.prepare(Context(space, self._seed, self.labels))
@@ -112,6 +128,17 @@ class ActiveSession:
         self._labelings: list[NDArray[Any]] = []
         self._version = 0
         self._planned: tuple[int, int, list[Query]] | None = None
+
+    def _take_in(self, constraints: Constraints) -> None:
+        """Pairs known at the start, as answers; those that the log has already are left out."""
+        known = known_answers(
+            constraints, self._timeline.n_answers + 1, self._clock(), self._timeline.known
+        )
+        events = [Event("answer", answer) for answer in known]
+        if self._store is not None and events:
+            self._store.append(*events)
+        for event in events:
+            self._timeline.append(event)
 
     # -- asking ----------------------------------------------------------------------------
     @overload
@@ -151,8 +178,10 @@ class ActiveSession:
 
     @property
     def n_asked(self) -> int:
-        """Questions answered and in force; "later" does not count."""
-        return sum(answer.answer != "later" for answer in self._knowledge.answers)
+        """Questions answered and in force; "later" and what was known before do not count."""
+        return sum(
+            answer.answer != "later" and answer.phase != KNOWN for answer in self._knowledge.answers
+        )
 
     # -- telling ---------------------------------------------------------------------------
     def tell(
@@ -252,7 +281,7 @@ class ActiveSession:
     # -- what came of it -------------------------------------------------------------------
     @property
     def history(self) -> tuple[Answer, ...]:
-        """The answers in force, oldest first."""
+        """The answers in force, oldest first; what was known at the start has the phase "known"."""
         return tuple(self._knowledge.answers)
 
     @property
@@ -314,19 +343,20 @@ def make_constraints(
 ) -> Constraints:
     """Constraints from (pair, sign, certainty); a guess (0.5) says nothing and is left out."""
     kept = [(pair, sign, sure) for pair, sign, sure in pairs if sure != 0.5]
-    parts: dict[str, Any] = {}
-    for name, sign in (("must", 1), ("cannot", -1)):
-        mine = [(pair, sure) for pair, s, sure in kept if s == sign]
-        parts[f"{name}_link"] = np.array([pair for pair, _ in mine], dtype=np.int64).reshape(-1, 2)
-        sure = np.array([np.nan if c is None else c for _, c in mine], dtype=np.float64)
-        parts[f"{name}_certainty"] = sure if mine else None
-    return Constraints(n_samples, **parts)
+    return Constraints.from_arrays(
+        n_samples,
+        [pair for pair, _, _ in kept],
+        [sign for _, sign, _ in kept],
+        certainty=np.array([np.nan if sure is None else sure for _, _, sure in kept]),
+    )
 
 
-def _default_strategy() -> Strategy:
-    from coterie.active.information import InformationGain
-
-    return InformationGain()
+def _strategy(strategy: Strategy | str, estimator: Any) -> Strategy:
+    """A strategy as it is, or the one of this name for the estimator's number of clusters."""
+    if not isinstance(strategy, str):
+        return strategy
+    params = {} if estimator is None else estimator.get_params(deep=False)
+    return make_strategy(strategy, n_clusters=params.get("n_clusters"))
 
 
 def _choose_seed(random_state: int | None, store: AnswerStore | None) -> int:

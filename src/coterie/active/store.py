@@ -150,7 +150,8 @@ class AnswerStore:
                 f"{self.path} holds answers about other data ({facts['n_samples']} rows × "
                 f"{facts['n_features']} columns, fingerprint {facts['data']}; these rows are "
                 f"{shape[0]} × {shape[1]}, {data}). Open it with the data it was made for, in the "
-                "same order and scaling, or start a new log."
+                "same order, with the same columns and scaling, or start a new log; "
+                "AnswerStore(path).constraints() gives its answers, to start the new session from."
             )
         if facts["seed"] != str(seed):
             raise AnswersMismatch(
@@ -159,21 +160,24 @@ class AnswerStore:
             )
 
     # -- writing and reading ---------------------------------------------------------------
-    def append(self, event: Event) -> None:
-        """Write one event; on the disk when this returns, `AnswerNotSaved` if it could not be."""
+    def append(self, *events: Event) -> None:
+        """Write events, all or none; on the disk when this returns, else `AnswerNotSaved`."""
+        rows = [self._row(event) for event in events]
+        marks = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
+        with self._transaction():
+            self._db.executemany(
+                f"INSERT INTO events (operation, {_COLUMNS}) VALUES ({marks})", rows
+            )
+
+    @staticmethod
+    def _row(event: Event) -> tuple[Any, ...]:
         answer = event.answer
         values: tuple[Any, ...] = (None,) * 8
         if answer is not None:
             values = (answer.number, *answer.rows, answer.answer, answer.certainty)
             values += (answer.annotator, answer.time, answer.phase)
         details = event.details or {}
-        values += (details.get("why"), details.get("gain"), event.target)
-        marks = ", ".join("?" * (len(values) + 1))
-        with self._transaction():
-            self._db.execute(
-                f"INSERT INTO events (operation, {_COLUMNS}) VALUES ({marks})",
-                (event.operation, *values),
-            )
+        return (event.operation, *values, details.get("why"), details.get("gain"), event.target)
 
     def events(self) -> Iterator[Event]:
         """All events, oldest first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,18 @@ class Planner(ABC):
 
 
 class Strategy(ABC):
-    """Parameters of a way to choose questions; `prepare` binds it to rows."""
+    """Parameters of a way to choose questions; `prepare` binds it to rows.
+
+    Attributes
+    ----------
+    clusters : bool
+        Whether its planner has a clustering of its own (`Planner.labels`).
+    counts : bool
+        Whether its planner finds how many clusters there are when nobody says (`Planner.n_found`).
+    """
+
+    clusters: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def prepare(self, context: Context) -> Planner:

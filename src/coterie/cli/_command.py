@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import traceback
 import warnings
 from collections.abc import Callable
@@ -12,9 +13,14 @@ from typing import Any
 
 import click
 
-from coterie.exceptions import CoterieError, InfeasibleConstraints, UndecidedFeasibility
+from coterie.exceptions import (
+    CoterieError,
+    InfeasibleConstraints,
+    NotWritten,
+    UndecidedFeasibility,
+)
 
-__all__ = ["Exit", "Talk", "command", "explain"]
+__all__ = ["Exit", "Talk", "command", "explain", "in_options"]
 
 # Said of every command, not left to the group: click remembers how a command was first asked.
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -125,10 +131,28 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
         return code
 
 
+# What the library calls a parameter, and the option that sets it.
+_OPTIONS = {
+    "id_column": "--id",
+    "n_clusters": "-k",
+    **{
+        name: f"--{name}"
+        for name in ("features", "drop", "categorical", "text", "scale", "impute", "fields")
+    },
+}
+
+
+def in_options(text: str) -> str:
+    """A message of the library with its parameters named as the options that set them.
+
+    >>> in_options("leave it out with `drop`, or raise `n_clusters`")
+    'leave it out with --drop, or raise -k'
+    """
+    return re.sub(r"`(\w+)`", lambda found: _OPTIONS.get(found[1], found[0]), text)
+
+
 def explain(error: Exception) -> tuple[str, Exit]:
     """What to tell the user about an error, and the exit code it means."""
-    from coterie.cli._files import NotWritten
-
     for kind, code in (
         (InfeasibleConstraints, Exit.UNSATISFIABLE),
         (UndecidedFeasibility, Exit.UNDECIDED),
@@ -136,7 +160,7 @@ def explain(error: Exception) -> tuple[str, Exit]:
         (CoterieError, Exit.BAD_INPUT),
     ):
         if isinstance(error, kind):
-            return str(error), code
+            return in_options(str(error)), code
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}.", Exit.BAD_INPUT
     if isinstance(error, MemoryError):

@@ -1,25 +1,17 @@
-"""Files that appear whole or not at all."""
+"""Outputs that may be written: looked at before any work is done."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
-from uuid import uuid4
 
 import click
 
-from coterie.exceptions import CoterieError
+from coterie.exceptions import NotWritten
 
-__all__ = ["NotWritten", "ask_or_refuse", "check_target", "new_directory", "new_file"]
-
-
-class NotWritten(CoterieError, OSError):
-    """An output that could not be written; nothing of it was left behind."""
+__all__ = ["ask_or_refuse", "check_target"]
 
 
 def check_target(path: Path, force: bool, what: str = "file") -> None:
@@ -32,57 +24,6 @@ def check_target(path: Path, force: bool, what: str = "file") -> None:
         raise NotWritten(f"{path} exists; choose another name, or overwrite it with --force.")
     if not os.access(path.parent, os.W_OK):
         raise NotWritten(f"{path.parent} cannot be written to.")
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place, on disk, if all goes well."""
-    # Not tempfile: its files are private to the user, and the result should not be.
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, path)
-    except NotWritten:
-        raise
-    except OSError as error:
-        raise NotWritten(f"{path} was not written: {error.strerror or error}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
-    """As `new_file`, for a folder; an older one is moved aside first and removed last."""
-    temporary = path.with_name(f".{path.name}.{uuid4().hex}")
-    aside = path.with_name(f".{path.name}.{uuid4().hex}.old")
-    try:
-        temporary.mkdir()
-        yield temporary
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                _sync(file)
-        if path.is_dir():
-            os.rename(path, aside)
-        try:
-            os.rename(temporary, path)
-        except OSError:
-            if aside.exists():
-                os.rename(aside, path)
-            raise
-    except NotWritten:
-        raise
-    except OSError as error:
-        raise NotWritten(f"{path} was not written: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def _sync(path: Path) -> None:
-    """Wait until the file is on the disk: a full disk is noticed here at the latest."""
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
 
 
 def ask_or_refuse(path: Path, force: bool) -> bool:

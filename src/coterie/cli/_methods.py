@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from coterie.cli._words import nearest
+from coterie.estimators import ESTIMATORS, estimator_class
 from coterie.exceptions import InvalidParameter
+from coterie.words import nearest
 
 __all__ = ["METHODS", "Method", "build"]
 
 
+_INNER = "mpckmeans"  # what an estimator around another one is put around
+
+
 class Method(NamedTuple):
-    """An estimator on the command line.
+    """An estimator on the command line, as its signature tells.
 
     Attributes
     ----------
-    home : str
-        "module:Class".
     clusters : str or None
         The parameter `-k` sets; None: the method counts clusters itself and takes no `-k`.
     needs_clusters : bool
@@ -31,35 +32,48 @@ class Method(NamedTuple):
         Name of the method an estimator is wrapped around.
     """
 
-    home: str
-    clusters: str | None = "n_clusters"
-    needs_clusters: bool = True
-    takes_pairs: bool = True
-    counts_by_pairs: bool = False
-    inner: str | None = None
+    clusters: str | None
+    needs_clusters: bool
+    takes_pairs: bool
+    counts_by_pairs: bool
+    inner: str | None
+
+    @classmethod
+    def of(cls, name: str) -> Method:
+        """The method of this name."""
+        made = estimator_class(name)
+        takes_pairs = "constraints" in inspect.signature(made.fit).parameters
+        parameters = inspect.signature(made).parameters
+        if "estimator" in parameters:
+            within = cls.of(_INNER)
+            clusters = None if within.clusters is None else f"estimator__{within.clusters}"
+            return cls(clusters, within.needs_clusters, takes_pairs, False, _INNER)
+        clusters = next((name for name in _CLUSTERS if name in parameters), None)
+        optional = clusters is None or "None" in str(parameters[clusters].annotation)
+        # A hint is about the data alone; a number that may be left out is counted by the pairs.
+        counts_by_pairs = optional and clusters == "n_clusters" and takes_pairs
+        return cls(clusters, not optional, takes_pairs, counts_by_pairs, None)
 
 
-METHODS = {
-    "mosaic": Method("coterie.cluster:Mosaic", needs_clusters=False, counts_by_pairs=True),
-    "pckmeans": Method("coterie.cluster:PCKMeans"),
-    "mpckmeans": Method("coterie.cluster:MPCKMeans"),
-    "hmrfkmeans": Method("coterie.cluster:HMRFKMeans"),
-    "copkmeans": Method("coterie.cluster:COPKMeans"),
-    "lcvqe": Method("coterie.cluster:LCVQE"),
-    "seededkmeans": Method("coterie.cluster:SeededKMeans"),
-    "constrainedkmeans": Method("coterie.cluster:ConstrainedKMeans"),
-    "completelink": Method("coterie.cluster:ConstrainedCompleteLink"),
-    "ppc": Method("coterie.mixture:PPC", "n_components"),
-    "tvclust": Method("coterie.mixture:TVClust", None, needs_clusters=False),
-    "rdpmeans": Method("coterie.cluster:RDPMeans", "n_clusters_hint", needs_clusters=False),
-    "dpmeans": Method(
-        "coterie.cluster:DPMeans", "n_clusters_hint", needs_clusters=False, takes_pairs=False
-    ),
-    "gpkmeans": Method("coterie.propagation:GPKMeans", "estimator__n_clusters", inner="mpckmeans"),
-    "graphpropagation": Method(
-        "coterie.propagation:GraphPropagation", "estimator__n_clusters", inner="mpckmeans"
-    ),
-}
+_CLUSTERS = ("n_clusters", "n_components", "n_clusters_hint")
+
+
+class _Methods(Mapping[str, Method]):
+    """The registered estimators at this moment; a class is loaded when its method is looked at."""
+
+    def __getitem__(self, name: str) -> Method:
+        if name not in ESTIMATORS:
+            raise KeyError(name)
+        return Method.of(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ESTIMATORS)
+
+    def __len__(self) -> int:
+        return len(ESTIMATORS)
+
+
+METHODS = _Methods()
 
 
 def build(name: str, clusters: int | None, seed: int | None, settings: Iterable[str] = ()) -> Any:
@@ -77,9 +91,9 @@ def build(name: str, clusters: int | None, seed: int | None, settings: Iterable[
         "name=value", as given to `--set`.
     """
     method = METHODS[name]
-    estimator = _make(method.home)
+    estimator = estimator_class(name)()
     if method.inner is not None:
-        estimator.set_params(estimator=_make(METHODS[method.inner].home))
+        estimator.set_params(estimator=estimator_class(method.inner)())
     known = estimator.get_params()
     given = {key: seed for key in known if key.split("__")[-1] == "random_state"}
     given |= _clusters(name, method, clusters)
@@ -87,11 +101,6 @@ def build(name: str, clusters: int | None, seed: int | None, settings: Iterable[
         key, value = _split(setting)
         given[key] = _value(estimator, key, value)
     return estimator.set_params(**given)
-
-
-def _make(home: str) -> Any:
-    module, _, cls = home.partition(":")
-    return getattr(import_module(module), cls)()
 
 
 def _clusters(name: str, method: Method, clusters: int | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +10,22 @@ import click
 from click.shell_completion import CompletionItem
 
 from coterie.cli._methods import METHODS
-from coterie.cli._words import nearest
+from coterie.words import nearest
 
 __all__ = [
+    "METHOD",
     "CommaList",
-    "MethodName",
+    "Name",
     "clusters_option",
     "data_argument",
     "feature_options",
+    "fields_option",
     "file_type",
     "force_option",
     "id_option",
     "method_options",
     "output_options",
+    "pairs_option",
     "raw_option",
 ]
 
@@ -47,28 +50,45 @@ class CommaList(click.ParamType):
         return names
 
 
-class MethodName(click.ParamType):
-    """The name of a method, as `METHODS` has it; case, "-" and "_" do not matter."""
+class Name(click.ParamType):
+    """One of the names that a registry holds at the moment; case, "-" and "_" do not matter.
 
-    name = "method"
+    Parameters
+    ----------
+    name : str
+        What is named, for the help.
+    known : mapping
+        Its keys are the names.
+    """
+
+    def __init__(self, name: str, known: Mapping[str, Any]) -> None:
+        self.name = name
+        self.known = known
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name without them."""
-        plain = value.lower().replace("-", "").replace("_", "")
-        if plain not in METHODS:
+        """The name as the registry has it."""
+        found = {_plain(name): name for name in self.known}
+        if _plain(value) not in found:
             self.fail(
-                f"{value!r} is not known.{nearest(plain, METHODS)} Choose from "
-                f"{', '.join(METHODS)}.",
+                f"{value!r} is not known.{nearest(value.lower(), self.known)} Choose from "
+                f"{', '.join(self.known)}.",
                 param,
                 ctx,
             )
-        return plain
+        return found[_plain(value)]
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """The names that begin so."""
-        return [CompletionItem(name) for name in METHODS if name.startswith(incomplete.lower())]
+        return [CompletionItem(name) for name in self.known if name.startswith(incomplete.lower())]
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+METHOD = Name("method", METHODS)
 
 
 def together(*decorators: Decorator) -> Decorator:
@@ -83,6 +103,15 @@ def together(*decorators: Decorator) -> Decorator:
 
 
 data_argument = click.argument("data", type=file_type)
+pairs_option = click.option(
+    "--constraints", "pairs", metavar="PAIRS", type=file_type, help="Pairs: columns a, b, kind."
+)
+fields_option = click.option(
+    "--fields",
+    type=CommaList(),
+    default=(),
+    help="Columns to show, a,b,c; else the first 12, those clustered by before others.",
+)
 id_option = click.option(
     "--id",
     "id_column",
@@ -122,7 +151,7 @@ method_options = together(
     clusters_option,
     click.option(
         "--method",
-        type=MethodName(),
+        type=METHOD,
         default="mosaic",
         show_default=True,
         help=f"How to cluster: {', '.join(METHODS)}.",

@@ -1,61 +1,18 @@
-"""Rows with their clusters, in the format the name of the output asks for."""
+"""Rows with their clusters, into a file or onto the screen."""
 
 from __future__ import annotations
 
-import csv
-import json
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO
 
-import numpy as np
-
-from coterie.cli._arrow import pyarrow
-from coterie.cli._files import NotWritten, new_file
-from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidParameter
+from coterie.tables import Table, write_table
+from coterie.tables import writing as _writing
 
-__all__ = [
-    "STDOUT",
-    "check_format",
-    "check_free",
-    "keeps_types",
-    "neutral",
-    "with_results",
-    "write_table",
-]
+__all__ = ["STDOUT", "check_format", "check_free", "write_output"]
 
 STDOUT = Path("-")
 RESULTS = ("cluster", "confidence")  # the columns that fit and predict add
-_AT_ONCE = 1 << 16  # rows turned into Python values at a time
-# Spreadsheets run what begins with one of these; plain numbers do too and are left alone.
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-def with_results(table: Table, results: dict[str, Any], numbers: Iterable[str] = ()) -> Table:
-    """The columns of a table and of the results; array files give row numbers for their columns.
-
-    Columns named in `numbers` are given as such even where the table holds text.
-    """
-    columns = dict(table.columns) if table.matrix is None else {}
-    for name in numbers:
-        if columns[name].kind == "text":
-            columns[name] = Column(name, columns[name].numbers.values)
-    if not columns:
-        columns["row"] = Column("row", np.arange(table.n_rows))
-        columns |= table.columns
-    columns |= {name: Column(name, values) for name, values in results.items()}
-    return Table(table.source, table.n_rows, columns)
-
-
-def keeps_types(path: Path) -> bool:
-    """Whether the format tells numbers from text; in the others a number stays as it is written."""
-    return path.suffix.lower() in (".parquet", ".feather", ".arrow", ".jsonl")
 
 
 def check_free(table: Table) -> None:
@@ -70,126 +27,16 @@ def check_free(table: Table) -> None:
 
 def check_format(path: Path) -> None:
     """Refuse, before any work is done, a name that says no format."""
-    if path != STDOUT and path.suffix.lower() not in WRITERS:
-        raise InvalidParameter(
-            f"-o {path}: the name must end in {', '.join(WRITERS)}, or be - for the screen."
-        )
-    if path.suffix.lower() in (".parquet", ".feather", ".arrow"):
-        pyarrow(f"writing {path.suffix} files")
-
-
-def write_table(table: Table, path: Path, *, raw: bool = False) -> None:
-    """Write a table whole or not at all.
-
-    Parameters
-    ----------
-    table : Table
-    path : Path
-        `STDOUT` writes CSV to the standard output.
-    raw : bool
-        CSV and TSV: leave cells that a spreadsheet would run as formulas as they are.
-    """
-    if path == STDOUT:
-        _write_delimited(table, sys.stdout, ",", raw)
-        return
-    with new_file(path) as temporary:
-        WRITERS[path.suffix.lower()](table, temporary, raw)
-
-
-def neutral(value: Any) -> Any:
-    """A cell that a spreadsheet shows instead of running: '=1+1 for =1+1.
-
-    Only texts are changed, and of those not the ones that are numbers, like -3.5.
-
-    >>> neutral("=SUM(A1)"), neutral("-3.5"), neutral("-x"), neutral("a=b")
-    ("'=SUM(A1)", '-3.5', "'-x", 'a=b')
-    """
-    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value.strip()):
-        return "'" + value
-    return value
-
-
-def _blocks(table: Table) -> Iterator[Iterable[tuple[Any, ...]]]:
-    """The rows as Python values, so many at a time."""
-    for start in range(0, table.n_rows, _AT_ONCE):
-        stop = min(start + _AT_ONCE, table.n_rows)
-        yield zip(*(column.cells(start, stop) for column in table.columns.values()), strict=True)
-
-
-def _write_delimited(table: Table, stream: TextIO, delimiter: str, raw: bool) -> None:
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    texts = [column.kind != "number" for column in table.columns.values()]
-    names = list(table.columns)
-    writer.writerow(names if raw else map(neutral, names))
-    for rows in _blocks(table):
-        if raw or not any(texts):
-            writer.writerows(rows)
-        else:
-            writer.writerows(
-                [neutral(v) if text else v for v, text in zip(row, texts, strict=True)]
-                for row in rows
-            )
-
-
-def _delimited(delimiter: str) -> Callable[[Table, Path, bool], None]:
-    def write(table: Table, path: Path, raw: bool) -> None:
-        with path.open("w", newline="", encoding="utf-8") as stream:
-            _write_delimited(table, stream, delimiter, raw)
-
-    return write
-
-
-def _write_jsonl(table: Table, path: Path, raw: bool) -> None:
-    names = list(table.columns)
-    with path.open("w", encoding="utf-8") as stream:
-        for rows in _blocks(table):
-            for row in rows:
-                line = dict(zip(names, map(_json_value, row), strict=True))
-                stream.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
-
-
-def _json_value(value: Any) -> Any:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _write_npy(table: Table, path: Path, raw: bool) -> None:
-    with path.open("wb") as stream:
-        np.save(stream, table.columns["cluster"].values, allow_pickle=False)
-
-
-def _arrow_table(table: Table) -> Any:
-    arrow = pyarrow("writing Parquet files")
-    arrays = {
-        name: column.values if column.is_arrow else arrow.array(column.values, from_pandas=True)
-        for name, column in table.columns.items()
-    }
-    return arrow.table(arrays)
-
-
-def _write_parquet(table: Table, path: Path, raw: bool) -> None:
-    # Dictionaries pay for texts; for numbers they cost time and save nothing.
-    texts = [name for name, column in table.columns.items() if column.kind == "text"]
-    write = partial(import_module("pyarrow.parquet").write_table, use_dictionary=texts)
-    _through_arrow(write, _arrow_table(table), path)
-
-
-def _write_feather(table: Table, path: Path, raw: bool) -> None:
-    _through_arrow(import_module("pyarrow.feather").write_feather, _arrow_table(table), str(path))
-
-
-def _through_arrow(write: Callable[..., None], *arguments: Any) -> None:
     try:
-        write(*arguments)
-    except pyarrow("this").ArrowException as error:
-        raise NotWritten(f"nothing was written: {error}.") from error
+        if path != STDOUT:
+            _writing.check_format(path)
+    except InvalidParameter as error:
+        raise InvalidParameter(f"-o {error} (- is the screen.)") from error
 
 
-WRITERS: dict[str, Callable[[Table, Path, bool], None]] = {
-    ".csv": _delimited(","),
-    ".tsv": _delimited("\t"),
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
-    ".feather": _write_feather,
-    ".arrow": _write_feather,
-    ".npy": _write_npy,
-}
+def write_output(table: Table, path: Path, *, raw: bool) -> None:
+    """Write a table, as CSV where the path is `STDOUT`."""
+    if path == STDOUT:
+        _writing.write_delimited(table, sys.stdout, raw=raw)
+    else:
+        write_table(table, path, raw=raw)

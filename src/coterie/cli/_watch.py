@@ -12,7 +12,14 @@ from typing import Any
 import click
 
 from coterie.cli._command import Talk
-from coterie.progress import Interruption, Step, interruptible, watching
+from coterie.progress import (
+    COMPILING,
+    Interruption,
+    Step,
+    compiling,
+    interruptible,
+    watching,
+)
 
 __all__ = ["watched"]
 
@@ -30,90 +37,108 @@ def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]
     def say() -> None:
         click.echo("\nEnding after this step; press Ctrl-C again to stop at once.", err=True)
 
-    visible = sys.stderr.isatty() and not talk.quiet
     bar = Bar(what if callable(what) else lambda: what)
-    waiting = threading.Timer(_PATIENCE, bar.say_why_not_yet)
-    try:
-        with interruptible(say) as interruption:
-            if visible:
-                waiting.daemon = True
-                waiting.start()
-                with watching(bar.show):
-                    yield interruption
-            else:
+    with interruptible(say) as interruption:
+        if not sys.stderr.isatty() or talk.quiet:
+            yield interruption
+            return
+        waiting = threading.Timer(_PATIENCE, bar.open)
+        waiting.daemon = True
+        waiting.start()
+        try:
+            with watching(bar.show), compiling(bar.compile):
                 yield interruption
-    finally:
-        waiting.cancel()
-        bar.close()
+        finally:
+            waiting.cancel()
+            bar.close()
 
 
 class Bar:
-    """A progress bar that appears once the work has taken two seconds."""
+    """A progress bar that appears once the work has taken two seconds.
+
+    It says which step a loop has come to, or that something else is going on: kernels are being
+    compiled, or a loop has ended and the next has not begun.
+    """
 
     def __init__(self, what: Callable[[], str]) -> None:
         self.what = what
-        self.begun = time.monotonic()
         self.progress: Any = None
         self.task: Any = None
-        self.last = 0
-        self.begun_steps = False
+        self.closed = False
+        self.compiles = False
+        self.step: Step | None = None
         self.shown_thread, self.shown_at = 0, -_TURN
-        self.turns = threading.Lock()
+        self.turns = threading.RLock()
+
+    def open(self) -> None:
+        """Show the bar; from now on it is kept up to date."""
+        with self.turns:
+            if self.progress is None and not self.closed:
+                self.progress = _progress()
+                self.task = self.progress.add_task(self.what(), total=None, detail="", limit="")
+                self._draw()
+                self.progress.start()
 
     def show(self, step: Step) -> None:
-        """Show an iteration; also the watcher's signature, so it must return None.
+        """Take note of an iteration; also the watcher's signature, so it must return None.
 
         Of loops that run side by side one is shown: the bar would jump to and fro.
         """
-        self.begun_steps = True
         with self.turns:
             now, thread = time.monotonic(), threading.get_ident()
             if thread == self.shown_thread or now - self.shown_at > _TURN:
                 self.shown_thread, self.shown_at = thread, now
-                self._show(step, now)
+                if self.progress is not None and self.step and step.step <= self.step.step:
+                    self.progress.reset(self.task)  # another loop: another start, another stage
+                self.step = step
+                self._draw()
 
-    def _show(self, step: Step, now: float) -> None:
-        if self.progress is None:
-            if now - self.begun < _PATIENCE:
-                return
-            self._open()
-        if step.step <= self.last:  # another loop has begun: another start, another stage
-            self.progress.reset(self.task)
-        self.last = step.step
-        text = f"step {step.step} of at most {step.total}, objective {step.objective:.6g}"
-        self.progress.update(
-            self.task,
-            description=self.what(),
-            completed=step.step,
-            total=step.total,
-            detail=text,
-        )
-
-    def say_why_not_yet(self) -> None:
-        """Called when the work has taken two seconds: a first fit may compile for much longer."""
-        if not self.begun_steps:
-            click.echo(
-                "Working. (The first fit with a method compiles it, once, for up to a minute.)",
-                err=True,
-            )
+    def compile(self, active: bool) -> None:
+        """Take note that compiling has begun, or ended."""
+        with self.turns:
+            self.compiles = active
+            self._draw()
 
     def close(self) -> None:
         """Take the bar away."""
-        if self.progress is not None:
-            self.progress.stop()
+        with self.turns:
+            self.closed = True
+            if self.progress is not None:
+                self.progress.stop()
 
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    def _draw(self) -> None:
+        if self.progress is None or self.closed:
+            return
+        total, detail = self._state()
+        if total is None:  # the bar moves to and fro and promises no time; `update` cannot say so
+            self.progress.tasks[0].total = None
+        elif self.step is not None:
+            self.progress.update(self.task, completed=self.step.step, total=total)
+        limit = "" if total is None else "at most"
+        self.progress.update(self.task, description=self.what(), detail=detail, limit=limit)
 
-        self.progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[detail]}"),
-            TextColumn("at most"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.progress.add_task(self.what(), total=None, detail="")
-        self.progress.start()
+    def _state(self) -> tuple[int | None, str]:
+        """How many steps there are at most, if that says when it ends, and what is going on."""
+        if self.compiles:
+            return None, COMPILING
+        if self.step is None:
+            return None, "working"
+        step, total, objective = self.step
+        text = f"step {step} of at most {total}, objective {objective:.6g}"
+        # After its last step a loop has nothing to wait for, and what follows is not counted.
+        return (total if step < total else None), text
+
+
+def _progress() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TextColumn("{task.fields[limit]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

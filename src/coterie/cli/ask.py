@@ -7,27 +7,38 @@ import shutil
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from coterie.active import (
-    ActiveSession,
-    AnswerStore,
-    ExploreConsolidate,
-    InformationGain,
-    Query,
-)
+from coterie.active import STRATEGIES, ActiveSession, AnswerStore, Query, make_strategy
+from coterie.active.query import KNOWN
+from coterie.active.store import fingerprint
 from coterie.cli._command import Talk, command
+from coterie.cli._fitting import open_inputs
 from coterie.cli._keys import key_reader
-from coterie.cli._options import data_argument, id_option
-from coterie.cli._output import write_table
-from coterie.cli._pairs import name_pairs
-from coterie.cli._records import Records, read_records, to_numbers
-from coterie.cli._table import Table
-from coterie.cli._words import counted
-from coterie.exceptions import AnswerNotSaved, ContradictoryAnswer, CoterieError
+from coterie.cli._options import (
+    Name,
+    data_argument,
+    feature_options,
+    fields_option,
+    pairs_option,
+)
+from coterie.exceptions import (
+    AnswerNotSaved,
+    AnswersMismatch,
+    ContradictoryAnswer,
+    CoterieError,
+    InvalidData,
+    InvalidParameter,
+)
+from coterie.tables import Records, Table, choose_fields, pair_table, side_by_side, write_table
+from coterie.words import counted
+
+if TYPE_CHECKING:
+    from coterie.active import Answer
+    from coterie.tables import Inputs
 
 __all__ = ["ask"]
 
@@ -39,7 +50,7 @@ _NARROWEST = 40
 
 @command("ask", conversation=True)
 @data_argument
-@id_option
+@pairs_option
 @click.option(
     "--answers",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -52,61 +63,100 @@ _NARROWEST = 40
     type=click.IntRange(min=1),
     help="Number of clusters, if known.",
 )
+@click.option(
+    "--strategy",
+    type=Name("strategy", STRATEGIES),
+    help=f"How questions are chosen: {', '.join(STRATEGIES)}.  [default: information; with -k "
+    "explore-consolidate]",
+)
 @click.option("--budget", metavar="N", type=click.IntRange(min=0), help="Most questions to answer.")
 @click.option(
     "--error-rate",
     type=click.FloatRange(0, 0.5, max_open=True),
     metavar="RATE",
-    help="How often answers are wrong, if known; 0 trusts every answer (used when -k is not "
-    "given).  [default: estimated]",
+    help="For --strategy information: how often answers are wrong, if known; 0 trusts every "
+    "answer.  [default: estimated]",
 )
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
 @click.option(
     "--seed", metavar="N", type=click.IntRange(min=0), help="For the same questions each time."
 )
+@feature_options
+@fields_option
 def ask(
     talk: Talk,
     *,
     data: Path,
-    id_column: str | None,
+    pairs: Path | None,
     answers: Path | None,
     clusters: int | None,
+    strategy: str | None,
     budget: int | None,
     error_rate: float | None,
     annotator: str | None,
     seed: int | None,
+    fields: tuple[str, ...],
+    **choices: Any,
 ) -> None:
     """Cluster records by asking which pairs belong together.
 
-    DATA is a table (.csv .tsv .jsonl .parquet ...). Every answer is saved before the next
-    question; quit and come back at any time.
+    DATA is a table (.csv .tsv .jsonl .parquet ...), used as `coterie fit` uses it. Every answer is
+    saved before the next question; quit and come back at any time.
     """
     log = answers or data.with_name(data.name + ".answers.db")
-    records = read_records(data, id_column)
+    how = _how(strategy, clusters, error_rate) | {"budget": budget, "random_state": seed}
+    inputs = open_inputs(talk, data, pairs, choices)
+    records = _records(inputs, fields)
     with AnswerStore(log) as store:
-        session = _start(to_numbers(records), clusters, error_rate, budget, seed, store)
+        session = _open(inputs, store, data, how)
         with key_reader() as next_key:
             Conversation(session, records, annotator or _user(), next_key).run()
         _write_results(session, records, store, data)
 
 
-def _start(
-    X: Any,
-    clusters: int | None,
-    error_rate: float | None,
-    budget: int | None,
-    seed: int | None,
-    store: AnswerStore,
-) -> ActiveSession:
-    """With K known the papers' two phases, otherwise the strategy that needs no K."""
-    options: dict[str, Any] = {"budget": budget, "random_state": seed, "store": store}
-    if clusters is None:
-        strategy = InformationGain("estimate" if error_rate is None else error_rate)
-        return ActiveSession(X, strategy=strategy, **options)
+def _how(name: str | None, clusters: int | None, error_rate: float | None) -> dict[str, Any]:
+    """Strategy and estimator: with K known the papers' two phases, else one that needs no K."""
+    name = name or ("information" if clusters is None else "explore-consolidate")
+    made = STRATEGIES[name]
+    settings: dict[str, Any] = {} if error_rate is None else {"error_rate": error_rate}
+    if settings and name != "information":
+        raise InvalidParameter(f"--error-rate is for --strategy information, not for {name}.")
+    if made.clusters:
+        if clusters is not None:
+            raise InvalidParameter(f"--strategy {name} counts the clusters itself: leave -k out.")
+        return {"strategy": make_strategy(name, **settings)}
+    if clusters is None and not made.counts:
+        raise InvalidParameter(f"--strategy {name} needs the number of clusters: give -k.")
     from coterie.cluster import PCKMeans
 
-    estimator = PCKMeans(clusters, random_state=0)
-    return ActiveSession(X, strategy=ExploreConsolidate(clusters), estimator=estimator, **options)
+    # Without K the session tells the estimator how many clusters the strategy has found.
+    estimator = PCKMeans(random_state=0) if clusters is None else PCKMeans(clusters, random_state=0)
+    return {"strategy": make_strategy(name, n_clusters=clusters), "estimator": estimator}
+
+
+def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:
+    table = inputs.table
+    if not table.columns:
+        raise InvalidData(f"{table.source} is an array file; asking needs named columns to show.")
+    if table.n_rows < 2:
+        raise InvalidData(f"{table.source} holds fewer than two records.")
+    return Records.of(table, inputs.ids, choose_fields(table, inputs.recipe, fields))
+
+
+def _open(inputs: Inputs, store: AnswerStore, data: Path, how: dict[str, Any]) -> ActiveSession:
+    """The session of this log; one about other features is refused with the way on."""
+    try:
+        return ActiveSession(inputs.X, constraints=inputs.constraints, store=store, **how)
+    except AnswersMismatch as error:
+        if store.facts.get("data") == fingerprint(inputs.X):
+            raise  # the seed is another one
+        raise AnswersMismatch(
+            f"{store.path} holds answers about other rows, or about {data} with its columns used "
+            "in another way: give the data and the options (--features, --drop, --text, --scale, "
+            "...) that it was begun with. (The first coterie ask used columns in a way of its own, "
+            "so its logs end here.) Or begin a new log with --answers, and take the answers along "
+            f"with --constraints {data}.constraints.csv."
+        ) from error
 
 
 def _user() -> str | None:
@@ -134,8 +184,12 @@ class Conversation:
     def run(self) -> None:
         """Ask until done; "q", end of input and Ctrl-C all stop cleanly."""
         click.echo(HELP)
-        if self.session.history:
-            click.echo(f"Going on after {len(self.session.history)} answers.")
+        told = told_answers(self.session)
+        n_known = len(self.session.history) - len(told)
+        if n_known:
+            click.echo(f"{counted(n_known, 'pair is', 'pairs are')} known already.")
+        if told:
+            click.echo(f"Going on after {counted(len(told), 'answer')}.")
         try:
             finished = self._ask_all()
         except KeyboardInterrupt:  # may come at any moment, not only while a key is awaited
@@ -160,13 +214,13 @@ class Conversation:
         click.echo(side_by_side(self.records, *query.rows, width=_width()))
 
     def _progress(self) -> str:
-        history = self.session.history
+        told = told_answers(self.session)
         counts = ", ".join(
-            f"{sum(a.answer == word for a in history)} {word}" for word in KEYS.values()
+            f"{sum(a.answer == word for a in told)} {word}" for word in KEYS.values()
         )
         of = f" of at most {self.session.budget}" if self.session.budget is not None else ""
         line = f"Question {self.session.n_asked + 1}{of} — so far {counts}"
-        if history and len(history) % _LABEL_EVERY == 0:
+        if told and len(told) % _LABEL_EVERY == 0:
             self.session.labels()
         if self.session.stability is not None:
             line += f" — clustering {self.session.stability:.0%} as before"
@@ -235,42 +289,9 @@ class Conversation:
         return True
 
 
-def side_by_side(records: Records, i: int, j: int, *, width: int) -> str:
-    """Two records in two columns; fields that differ are marked with a star.
-
-    >>> from coterie.cli._records import Records
-    >>> two = Records(["name", "town"], ["1", "2"], [["Ann", "Ulm"], ["Anne", "Ulm"]])
-    >>> print(side_by_side(two, 0, 1, width=40))
-             1               2
-    * name | Ann           | Anne
-      town | Ulm           | Ulm
-    """
-    name_width = min(max([len(field) for field in records.fields], default=0), width // 4)
-    column = max((width - name_width - 7) // 2 - 1, 8)
-    lines = [f"{'':{name_width + 5}}{records.ids[i][:column]:{column}}   {records.ids[j][:column]}"]
-    for field, left, right in zip(
-        records.fields, records.values[i], records.values[j], strict=True
-    ):
-        mark = " " if left == right else "*"
-        for line, (a, b) in enumerate(_wrapped(left, right, column)):
-            head = (
-                f"{mark} {field[:name_width]:{name_width}}" if line == 0 else " " * (name_width + 2)
-            )
-            lines.append(f"{head} | {a:{column}} | {b}".rstrip())
-    return "\n".join(lines)
-
-
-def _wrapped(left: str, right: str, column: int) -> list[tuple[str, str]]:
-    """Both texts in lines of at most `column` letters, side by side."""
-    parts = [textwrap.wrap(_printable(text), column) or [""] for text in (left, right)]
-    height = max(map(len, parts))
-    a, b = (lines + [""] * (height - len(lines)) for lines in parts)
-    return list(zip(a, b, strict=True))
-
-
-def _printable(text: str) -> str:
-    """Without control characters: a record must not be able to drive the terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+def told_answers(session: ActiveSession) -> list[Answer]:
+    """The answers in force that a person gave, without what was known at the start."""
+    return [answer for answer in session.history if answer.phase != KNOWN]
 
 
 def _width() -> int:
@@ -281,7 +302,7 @@ def _write_results(
     session: ActiveSession, records: Records, store: AnswerStore, data: Path
 ) -> None:
     """Labels and constraints beside the data; says where."""
-    if not session.history:
+    if not told_answers(session):
         click.echo("No answers, nothing written.")
         return
     labels = np.asarray(session.labels())
@@ -290,11 +311,7 @@ def _write_results(
     write_table(Table.of("labels", {"id": ids, "cluster": labels}), label_path)
     pair_path = data.with_name(data.name + ".constraints.csv")
     constraints = session.constraints
-    named = name_pairs(constraints, records.ids)
-    columns = {
-        name: np.array([pair[name] for pair in named], dtype=object) for name in ("a", "b", "kind")
-    }
-    write_table(Table.of("pairs", columns), pair_path, raw=True)  # ids must stay as they are
+    write_table(pair_table(constraints, records.ids), pair_path, raw=True)  # ids stay as they are
     found = len(set(labels.tolist()))
     click.echo(f"Answers     {store.path}")
     click.echo(f"Labels      {label_path} ({counted(found, 'cluster')})")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Exit, Talk, command, explain
 from coterie.cli._options import clusters_option, data_argument, file_type, id_option
-from coterie.cli._words import counted
+from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.constraints import Constraints
@@ -49,16 +49,11 @@ def check(
 
     DATA is the table, PAIRS the file with columns a, b and kind.
     """
-    from coterie.cli._inputs import in_users_words
-    from coterie.cli._pairs import name_pairs, read_pairs
-    from coterie.cli._reading import read_table
     from coterie.exceptions import InfeasibleConstraints, UndecidedFeasibility
+    from coterie.tables import name_conflict, name_pairs, read_pairs, read_table
 
     ids = read_table(data).ids(id_column)
-    try:
-        known = read_pairs(pairs, ids, by_id=id_column is not None)
-    except InfeasibleConstraints as error:
-        raise in_users_words(error, ids) from error
+    known = read_pairs(pairs, ids, by_id=id_column is not None)
     values = _look(known, ids, hard_only)
     code = Exit.UNSATISFIABLE if values["n_contradictions"] else Exit.DONE
     verdict = "They contradict each other." if code else "They do not contradict each other."
@@ -67,7 +62,7 @@ def check(
             known.check_feasible(clusters, hard_only, time_limit)
             verdict = f"All can be kept with {counted(clusters, 'cluster')}."
         except InfeasibleConstraints as error:
-            verdict, code = str(in_users_words(error, ids, clusters)), Exit.UNSATISFIABLE
+            verdict, code = explain(name_conflict(error, ids, clusters))
             values["clash"] = [] if error.conflict is None else name_pairs(error.conflict, ids)
         except UndecidedFeasibility as error:
             verdict, code = str(error), Exit.UNDECIDED
@@ -84,12 +79,11 @@ def _look(known: Constraints, ids: Sequence[str], hard_only: bool) -> dict[str, 
     """Counts, components, contradictions and redundant pairs."""
     import numpy as np
 
-    from coterie.cli._pairs import name_pairs
-    from coterie.cli._redundancy import redundant_pairs
+    from coterie.tables import name_pairs
 
     closure = known.closure(hard_only=hard_only)
     conflicts = known.conflicts(hard_only=hard_only)
-    redundant = redundant_pairs(known, hard_only)
+    redundant = known.redundant(hard_only=hard_only)
     groups = closure.sizes[closure.sizes > 1]
     return {
         "n_rows": known.n_samples,
@@ -108,7 +102,7 @@ def _look(known: Constraints, ids: Sequence[str], hard_only: bool) -> dict[str, 
 
 
 def _in_words(values: dict[str, Any]) -> str:
-    from coterie.cli._pairs import in_words
+    from coterie.tables.pairs import in_words
 
     redundant = in_words(values["redundant"], _SHOWN)
     lines = [

@@ -16,8 +16,8 @@ import click
 from coterie.cli._command import Exit, Talk, command, explain
 from coterie.cli._methods import METHODS, build
 from coterie.cli._options import (
+    METHOD,
     CommaList,
-    MethodName,
     clusters_option,
     data_argument,
     feature_options,
@@ -27,8 +27,8 @@ from coterie.cli._options import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coterie.cli._inputs import Inputs
     from coterie.progress import Interruption
+    from coterie.tables import Inputs
 
 __all__ = ["compare"]
 
@@ -48,7 +48,7 @@ class MethodList(CommaList):
         names = super().convert(value, param, ctx)
         if names == ("all",):
             return tuple(METHODS)
-        return tuple(dict.fromkeys(MethodName().convert(name, param, ctx) for name in names))
+        return tuple(dict.fromkeys(METHOD.convert(name, param, ctx) for name in names))
 
 
 class Contender(NamedTuple):
@@ -118,21 +118,20 @@ def compare(
     DATA is the table, PAIRS the file with columns a, b and kind. Each method has a line: time,
     broken pairs, stability between seeds and, with --truth, scores; or why it failed.
     """
-    from coterie.cli._inputs import read_inputs
-    from coterie.cli._recipe import Choices
+    from coterie.cli._fitting import open_inputs
     from coterie.exceptions import InvalidParameter
 
     if held_out and truth is None:
         raise InvalidParameter("--held-out says which rows to score; give --truth too.")
     if truth is not None and truth in (*choices["features"], *choices["categorical"]):
         raise InvalidParameter(f"{truth!r} is the truth; it cannot be clustered by too.")
-    inputs = read_inputs(talk, data, pairs, Choices(truth=truth, **choices))
+    inputs = open_inputs(talk, data, pairs, {"truth": truth, **choices})
     score = _scorer(talk, inputs, truth, held_out)
     contest = _Contest(talk, inputs, clusters, range(seed, seed + runs), score)
     rows, stopped = contest.run(_contenders(methods, without_pairs))
     values = {
         "n_rows": inputs.table.n_rows,
-        "n_pairs": inputs.pairs.n_pairs,
+        "n_pairs": inputs.constraints.n_pairs,
         "runs": runs,
         "seed": seed,
         "stopped_early": stopped,
@@ -202,7 +201,7 @@ class _Contest:
         self, contender: Contender, interruption: Interruption
     ) -> list[tuple[float, NDArray[Any]]]:
         """(seconds, labels (n,)) of every fit that was not cut short."""
-        from coterie.cli._inputs import fit_estimator
+        from coterie.cli._fitting import fit_estimator
 
         # A method that counts its clusters itself is compared as it is, not refused for a -k.
         clusters = self.clusters if METHODS[contender.method].clusters else None
@@ -230,7 +229,9 @@ class _Contest:
 
         labels = [found for _, found in fits]
         alike = [float(adjusted_rand_score(a, b)) for a, b in combinations(labels, 2)]
-        broken = [constraint_satisfaction(found, self.inputs.pairs).n_broken for found in labels]
+        broken = [
+            constraint_satisfaction(found, self.inputs.constraints).n_broken for found in labels
+        ]
         scores = [self.score(found) for found in labels]
         return {
             "n_clusters": statistics.fmean(np.unique(found).size for found in labels),
@@ -260,16 +261,16 @@ def _scorer(
         return lambda labels: {}
     import numpy as np
 
-    from coterie.cli._table import missing
     from coterie.exceptions import InvalidData
     from coterie.metrics import evaluate
+    from coterie.tables.table import missing
 
     classes = inputs.table.column(truth, "--truth").texts()
     scored = ~missing(classes)
     if not scored.all():
         talk.note(f"{int((~scored).sum())} rows without a class in {truth!r} are not scored")
     if held_out:
-        scored[np.unique(inputs.pairs.pairs)] = False
+        scored[np.unique(inputs.constraints.pairs)] = False
     if not scored.any():
         raise InvalidData(f"{inputs.table.source}: no row is left to score by {truth!r}.")
     true = classes[scored].astype(str)

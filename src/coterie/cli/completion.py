@@ -15,7 +15,7 @@ _VARIABLE = "_COTERIE_COMPLETE"  # click's convention for a program of this name
 @command("completion", conversation=True)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(talk: Talk, *, shell: str) -> Exit | None:
-    r"""Print what makes the Tab key complete commands and options.
+    """Print what makes the Tab key complete commands and options.
 
     Put it where your shell reads it at the start:
 

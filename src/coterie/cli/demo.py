@@ -53,7 +53,8 @@ def demo(talk: Talk, *, folder: Path) -> Exit | None:
 
     The example is scikit-learn's wine data: nothing is fetched.
     """
-    from coterie.cli._files import NotWritten, check_target
+    from coterie.cli._files import check_target
+    from coterie.exceptions import NotWritten
 
     if folder.exists():
         raise NotWritten(f"{folder} exists; choose another name with --folder.")
@@ -94,11 +95,9 @@ def _write_example(files: Files) -> tuple[Constraints, int]:
     import numpy as np
     from sklearn.datasets import load_wine
 
-    from coterie.cli._output import write_table
-    from coterie.cli._pairs import name_pairs
-    from coterie.cli._table import Table
     from coterie.constraints import sample_pairs
     from coterie.metrics import constraint_satisfaction
+    from coterie.tables import Table, pair_table, write_table
 
     wine = load_wine()
     names = [f"w{number}" for number in range(1, len(wine.target) + 1)]
@@ -107,11 +106,7 @@ def _write_example(files: Files) -> tuple[Constraints, int]:
     columns["cultivar"] = np.array(wine.target_names[wine.target].tolist(), dtype=object)
     write_table(Table.of("wine", columns), Path(files.data))
     known = sample_pairs(wine.target, _PAIRS, noise=_NOISE, random_state=0)
-    named = name_pairs(known, names)
-    ends = {
-        name: np.array([pair[name] for pair in named], dtype=object) for name in ("a", "b", "kind")
-    }
-    write_table(Table.of("pairs", ends), Path(files.pairs))
+    write_table(pair_table(known, names), Path(files.pairs))
     return known, constraint_satisfaction(wine.target, known).n_broken
 
 
@@ -129,8 +124,8 @@ def _changes(files: Files, known: Constraints) -> dict[str, Any]:
     """How the two results differ: rows moved, and pairs broken and ARI of each."""
     import numpy as np
 
-    from coterie.cli._reading import read_table
     from coterie.metrics import adjusted_rand_score, constraint_satisfaction, match_labels
+    from coterie.tables import read_table
 
     tables = [read_table(Path(path)) for path in (files.without, files.with_pairs)]
     found = [table.columns["cluster"].texts().astype(str) for table in tables]

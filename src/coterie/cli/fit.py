@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +13,21 @@ from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import (
     data_argument,
     feature_options,
-    file_type,
     method_options,
     output_options,
+    pairs_option,
 )
-from coterie.cli._words import counted
+from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.cli._bundle import Bundle
-    from coterie.cli._inputs import Inputs
+    from coterie.tables import Bundle, Inputs
 
 __all__ = ["fit"]
 
 
 @command("fit")
 @data_argument
-@click.option(
-    "--constraints", "pairs", metavar="PAIRS", type=file_type, help="Pairs: columns a, b, kind."
-)
+@pairs_option
 @click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
 @method_options
 @feature_options
@@ -60,12 +58,12 @@ def fit(
 
     DATA is a table (.csv .tsv .jsonl .parquet .arrow .feather) or an array (.npy .npz).
     """
-    from coterie.cli._bundle import Bundle, how_made, save_bundle
-    from coterie.cli._inputs import fit_model, read_inputs, with_confidence
+    from coterie.cli._fitting import fit_model, open_inputs
     from coterie.cli._methods import METHODS, build
-    from coterie.cli._output import STDOUT, check_free, keeps_types, with_results, write_table
-    from coterie.cli._recipe import Choices
+    from coterie.cli._output import STDOUT, check_free, write_output
     from coterie.exceptions import InvalidParameter
+    from coterie.tables import Bundle, how_made, results_of, save_bundle, with_results
+    from coterie.tables.writing import keeps_types
 
     check_outputs(output, save, force)
     takes_pairs = METHODS[method].takes_pairs
@@ -74,7 +72,7 @@ def fit(
             f"{method} counts the clusters by the pairs: give -k or --constraints."
         )
     estimator = build(method, clusters, seed, settings)
-    inputs = read_inputs(talk, data, pairs, Choices(**choices), hard=hard)
+    inputs = open_inputs(talk, data, pairs, choices, hard=hard)
     if output is not None:
         check_free(inputs.table)
     if pairs is not None and not takes_pairs:
@@ -82,6 +80,7 @@ def fit(
     stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
     made = how_made(
         estimator,
+        command=sys.argv[1:],
         method=method,
         seed=seed,
         data=data.name,
@@ -94,11 +93,11 @@ def fit(
     )
     bundle = Bundle(estimator, inputs.recipe, made)
     if output is not None:
-        results = with_confidence(estimator, inputs.X, estimator.labels_, new=False)
+        results = results_of(estimator, inputs.X, estimator.labels_)
         numbers = inputs.recipe.number_columns if keeps_types(output) else ()
-        write_table(with_results(inputs.table, results, numbers), output, raw=raw)
+        write_output(with_results(inputs.table, results, numbers), output, raw=raw)
     if save is not None:
-        save_bundle(bundle, save)
+        save_bundle(bundle, save, overwrite=True)  # asked about in check_outputs
     values = _summary(bundle, inputs, output, save)
     talk.result(values, _in_words(values), err=output == STDOUT)
     return Exit.STOPPED_EARLY if stopped else None
@@ -106,9 +105,9 @@ def fit(
 
 def check_outputs(output: Path | None, save: Path | None, force: bool) -> None:
     """Refuse outputs that cannot be written, before any work is done; ask on a terminal."""
-    from coterie.cli._bundle import check_bundle_target
     from coterie.cli._files import ask_or_refuse, check_target
     from coterie.cli._output import STDOUT, check_format
+    from coterie.tables.bundle import check_bundle_target
 
     if output is not None and output != STDOUT:
         check_format(output)
@@ -130,7 +129,7 @@ def _summary(
         "method": bundle.made["method"],
         "n_rows": inputs.table.n_rows,
         "n_features": int(inputs.X.shape[1]),
-        "n_pairs": inputs.pairs.n_pairs,
+        "n_pairs": inputs.constraints.n_pairs,
         "n_broken": len(broken),
         "n_clusters": int(found.size),
         "sizes": sizes.tolist(),

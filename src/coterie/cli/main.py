@@ -39,13 +39,14 @@ COMMANDS = {
         "coterie.cli.suspects",
         "Show the pairs a model doubts most, records side by side.",
     ),
+    "warmup": ("coterie.cli.warmup", "Compile methods now, so that no first fit has to."),
 }
 # In the order of --help: as a piece of work goes.
 SECTIONS = {
     "Cluster": ("fit", "predict", "ask"),
     "Look at the pairs": ("check", "suspects"),
     "Look at the result": ("score", "compare", "report"),
-    "Begin": ("demo", "completion"),
+    "Begin": ("demo", "completion", "warmup"),
 }
 
 
@@ -64,7 +65,7 @@ class _LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the nearest name for one that is not known."""
         if args[0].isalpha() and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            from coterie.cli._words import nearest
+            from coterie.words import nearest
 
             ctx.fail(f"No such command {args[0]!r}.{nearest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)

@@ -8,7 +8,7 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import file_type, output_options
-from coterie.cli._words import counted
+from coterie.words import counted
 
 __all__ = ["predict"]
 
@@ -26,27 +26,23 @@ def predict(
     """
     import numpy as np
 
-    from coterie.cli._bundle import load_bundle
-    from coterie.cli._inputs import with_confidence
-    from coterie.cli._output import STDOUT, check_free, keeps_types, with_results, write_table
-    from coterie.cli._reading import read_table
+    from coterie.cli._output import STDOUT, check_free, write_output
     from coterie.cli.fit import check_outputs
+    from coterie.tables import load_bundle, read_table, with_results
+    from coterie.tables.writing import keeps_types
 
     check_outputs(output, None, force)
     bundle = load_bundle(model)
     table = read_table(new)
     check_free(table)
-    if bundle.recipe.id_column in table.columns:
-        table = table.named(table.ids(bundle.recipe.id_column))
-    X, notes = bundle.recipe.apply(table)
+    results, notes = bundle.predict(table)
     for note in notes:
         talk.note(note)
-    labels = np.asarray(bundle.model.predict(X))
-    results = with_confidence(bundle.model, X, labels, new=True)
+    labels = results["cluster"]
     target = STDOUT if output is None and not talk.as_json else output
     if target is not None:
         numbers = bundle.recipe.number_columns if keeps_types(target) else ()
-        write_table(with_results(table, results, numbers), target, raw=raw)
+        write_output(with_results(table, results, numbers), target, raw=raw)
     found, sizes = np.unique(labels, return_counts=True)
     values = {
         "n_rows": table.n_rows,

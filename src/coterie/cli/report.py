@@ -13,11 +13,8 @@ from coterie.cli._options import data_argument, file_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coterie.cli._bundle import Bundle
-    from coterie.cli._parts import Part
-    from coterie.cli._recipe import Recipe
-    from coterie.cli._table import Column, Table
     from coterie.constraints import Constraints
+    from coterie.tables import Bundle, Column, Table
 
 __all__ = ["report"]
 
@@ -65,10 +62,10 @@ def report(
     MODEL is a folder made by `coterie fit --save`, DATA the table and PAIRS the pairs it was
     fitted to.
     """
-    from coterie.cli._bundle import load_bundle
-    from coterie.cli._files import ask_or_refuse, check_target, new_file
-    from coterie.cli._reading import read_table
+    from coterie.cli._files import ask_or_refuse, check_target
+    from coterie.files import new_file
     from coterie.report import build_report
+    from coterie.tables import load_bundle, read_table
 
     check_target(output, ask_or_refuse(output, force))
     bundle = load_bundle(model)
@@ -90,7 +87,7 @@ def report(
         ids=None if id_column is None else ids,
         records=_records(table, bundle.recipe.columns, {id_column, truth}),
         truth=None if truth is None else _classes(table, truth),
-        units=_units(bundle.recipe),
+        units=bundle.recipe.units,
         made=_made(bundle, model),
         title=title,
         projection=projection,
@@ -117,20 +114,15 @@ def _pairs(
     talk: Talk, bundle: Bundle, model: Path, path: Path | None, ids: Sequence[str]
 ) -> Constraints | None:
     """The pairs of the file, with a note if they are not those of the fit."""
-    from coterie.cli._inputs import in_users_words
-    from coterie.cli._pairs import read_pairs
-    from coterie.exceptions import InfeasibleConstraints
     from coterie.plot.inputs import broken_mask
+    from coterie.tables import read_pairs
 
     if path is None:
         if bundle.made.get("constraints"):
             file = bundle.made["constraints"]
             talk.note(f"{model} was fitted with {file}; give it to show its pairs")
         return None
-    try:
-        known = read_pairs(path, ids, by_id=bundle.recipe.id_column is not None)
-    except InfeasibleConstraints as error:
-        raise in_users_words(error, ids) from error
+    known = read_pairs(path, ids, by_id=bundle.recipe.id_column is not None)
     noted = len(getattr(bundle.model, "violations_", ()))
     broken = int(broken_mask(known, bundle.model.labels_).sum())
     if broken != noted:
@@ -149,25 +141,11 @@ def _made(bundle: Bundle, model: Path) -> dict[str, Any]:
     return made | ({"command": " ".join(["coterie", *map(str, words)])} if words else {})
 
 
-def _units(recipe: Recipe) -> tuple[list[float], list[float]]:
-    """Center and spread that each feature was scaled by; words and categories were not."""
-
-    def numbers(part: Part, name: str, default: float) -> list[float]:
-        found = getattr(part, name, None)
-        if isinstance(found, list):
-            return found
-        return [default if found is None else found] * len(part.feature_names)
-
-    center = [value for part in recipe.parts for value in numbers(part, "center", 0.0)]
-    spread = [value for part in recipe.parts for value in numbers(part, "spread", 1.0)]
-    return center, spread
-
-
 def _classes(table: Table, truth: str) -> Any:
     import numpy as np
 
-    from coterie.cli._table import missing
     from coterie.exceptions import InvalidData
+    from coterie.tables.table import missing
 
     classes = table.column(truth, "--truth").texts()
     empty = np.flatnonzero(missing(classes))

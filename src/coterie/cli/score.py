@@ -33,10 +33,10 @@ def score(talk: Talk, *, out: Path, truth: str, labels: str) -> Exit | None:
     """
     import numpy as np
 
-    from coterie.cli._reading import read_table
-    from coterie.cli._table import missing
     from coterie.exceptions import InvalidData
     from coterie.metrics import evaluate
+    from coterie.tables import read_table
+    from coterie.tables.table import missing
 
     table = read_table(out)
     true = table.column(truth, "--truth").texts()

@@ -11,9 +11,9 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import (
-    CommaList,
     data_argument,
     feature_options,
+    fields_option,
     file_type,
     force_option,
     method_options,
@@ -23,13 +23,11 @@ from coterie.cli._options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from coterie.cli._recipe import Recipe
-    from coterie.cli._table import Table
     from coterie.constraints import Constraints, PairTable
+    from coterie.tables import Recipe, Table
 
 __all__ = ["suspects"]
 
-_FIELDS = 12  # columns shown of each record unless --fields names them
 _NARROWEST = 40
 _KINDS = {1: "must", -1: "cannot"}
 
@@ -53,12 +51,7 @@ _KINDS = {1: "must", -1: "cannot"}
     show_default=True,
     help="How many pairs at most.",
 )
-@click.option(
-    "--fields",
-    type=CommaList(),
-    default=(),
-    help=f"Columns to show, a,b,c; else the first {_FIELDS}, those clustered by before others.",
-)
+@fields_option
 @click.option(
     "-o",
     "--output",
@@ -88,8 +81,9 @@ def suspects(
     DATA is the table, PAIRS the file with columns a, b and kind. Models that weigh pairs (mosaic,
     ppc, tvclust) say how probably each is wrong; of others, the pairs they broke are shown.
     """
-    from coterie.cli._output import STDOUT, write_table
+    from coterie.cli._output import STDOUT, write_output
     from coterie.exceptions import InvalidParameter
+    from coterie.tables import choose_fields
 
     _check_output(output, force)
     if saved is None:
@@ -100,7 +94,7 @@ def suspects(
             raise InvalidParameter(f"{saved} was fitted already: leave {given} or --model out.")
         source, stopped = _loaded(saved, data, pairs), False
     doubts = _doubts(source, number)
-    shown = _fields(source, fields)
+    shown = choose_fields(source.table, source.recipe, fields)
     listed = [_describe(source, pair, shown) for pair in doubts]
     values = {
         "method": source.method,
@@ -112,7 +106,7 @@ def suspects(
         "pairs": listed,
     }
     if output is not None:
-        write_table(_as_table(values, shown), output, raw=raw)
+        write_output(_as_table(values, shown), output, raw=raw)
     talk.result(values, _in_words(values), err=output == STDOUT)
     return Exit.STOPPED_EARLY if stopped else None
 
@@ -130,26 +124,23 @@ class Source(NamedTuple):
 
 def _fitted(talk: Talk, data: Path, pairs: Path, how: dict[str, Any]) -> tuple[Source, bool]:
     """Fit a model; the second value is whether Ctrl-C ended it early."""
-    from coterie.cli._inputs import fit_model, read_inputs
+    from coterie.cli._fitting import fit_model, open_inputs
     from coterie.cli._methods import METHODS, build
-    from coterie.cli._recipe import Choices
     from coterie.exceptions import InvalidParameter
 
     method, clusters = how.pop("method"), how.pop("clusters")
     if not METHODS[method].takes_pairs:
         raise InvalidParameter(f"--method {method} does not use pairs, so it doubts none of them.")
     estimator = build(method, clusters, how.pop("seed"), how.pop("settings"))
-    inputs = read_inputs(talk, data, pairs, Choices(**how))
+    inputs = open_inputs(talk, data, pairs, how)
     stopped = fit_model(talk, estimator, inputs, clusters)
-    source = Source(method, estimator, inputs.recipe, inputs.table, inputs.ids, inputs.pairs)
+    source = Source(method, estimator, inputs.recipe, inputs.table, inputs.ids, inputs.constraints)
     return source, stopped
 
 
 def _loaded(saved: Path, data: Path, pairs: Path) -> Source:
-    from coterie.cli._bundle import load_bundle
-    from coterie.cli._pairs import read_pairs
-    from coterie.cli._reading import read_table
     from coterie.exceptions import InvalidData
+    from coterie.tables import load_bundle, read_pairs, read_table
 
     bundle = load_bundle(saved)
     table = read_table(data)
@@ -187,7 +178,7 @@ def _check_output(output: Path | None, force: bool) -> None:
 
 def _measure(source: Source) -> str:
     """What is known of each pair: the probability that it is wrong, or the cost of breaking it."""
-    return "wrong" if hasattr(source.model, "suspect_pairs") else "cost"
+    return "p_wrong" if hasattr(source.model, "suspect_pairs") else "cost"
 
 
 def _doubts(source: Source, number: int) -> PairTable:
@@ -198,7 +189,7 @@ def _doubts(source: Source, number: int) -> PairTable:
 
     doubts: PairTable = (
         source.model.suspect_pairs(number)
-        if _measure(source) == "wrong"
+        if _measure(source) == "p_wrong"
         else source.model.violations_[:number]
     )
     n, known = source.table.n_rows, source.pairs
@@ -212,15 +203,6 @@ def _doubts(source: Source, number: int) -> PairTable:
             f"{_KINDS[kind]}, which PAIRS does not say: give the pairs it was fitted with."
         )
     return doubts
-
-
-def _fields(source: Source, chosen: tuple[str, ...]) -> list[str]:
-    """Columns to show: the chosen ones, else those that were clustered by and then the others."""
-    if chosen:
-        return [source.table.column(name, "--fields").name for name in chosen]
-    used = source.recipe.columns
-    others = [name for name in source.table.columns if name not in used]
-    return [name for name in (*used, *others) if name != source.recipe.id_column][:_FIELDS]
 
 
 def _describe(source: Source, pair: Any, fields: list[str]) -> dict[str, Any]:
@@ -247,7 +229,7 @@ def _as_table(values: dict[str, Any], fields: list[str]) -> Table:
     """Columns a, b and kind first, so that the file can be used as pairs again."""
     import numpy as np
 
-    from coterie.cli._table import Table
+    from coterie.tables import Table
 
     listed = values["pairs"]
     texts = {name: [pair[name] for pair in listed] for name in ("a", "b", "kind")}
@@ -263,8 +245,7 @@ def _as_table(values: dict[str, Any], fields: list[str]) -> Table:
 
 
 def _in_words(values: dict[str, Any]) -> str:
-    from coterie.cli._records import Records
-    from coterie.cli.ask import side_by_side
+    from coterie.tables import Records, side_by_side
 
     width = max(shutil.get_terminal_size().columns, _NARROWEST)
     parts = [_headline(values)]

@@ -143,6 +143,40 @@ def check_kind_of_pairs(
     )
 
 
+def check_arrays(
+    n_samples: int, pairs: ArrayLike, kind: ArrayLike, weight: Any, certainty: Any
+) -> PairArrays:
+    """Pairs of both kinds in one array, checked."""
+    checked = check_pairs("pairs", pairs, n_samples)
+    m = checked.shape[0]
+    return PairArrays(
+        checked,
+        _check_kind(kind, m),
+        check_weight("weight", check_per_pair("weight", weight, m, 1.0)),
+        check_certainty("certainty", check_per_pair("certainty", certainty, m, np.nan)),
+    )
+
+
+def _check_kind(kind: ArrayLike, m: int) -> KindArray:
+    """+1 and −1 (m,) from signs or booleans."""
+    given = np.asarray(kind)
+    if given.shape != (m,) and not (m == 0 and given.size == 0):
+        raise InvalidConstraints(f"kind has shape {given.shape} for {m} pair(s); give one a pair")
+    if given.dtype.kind == "b":
+        return np.where(given, MUST, CANNOT).astype(np.int8)
+    if m and given.dtype.kind not in "iuf":
+        raise InvalidConstraints(
+            f"kind holds {given.dtype}; give 1 (must-link) and -1 (cannot-link), or booleans. "
+            "Words such as must and cannot are read by Constraints.from_frame"
+        )
+    bad = np.flatnonzero(~(np.abs(given) > 0)) if m else given[:0]
+    if bad.size:
+        raise InvalidConstraints(
+            f"kind[{bad[0]}] = {given[bad[0]]}; give 1 (must-link) or -1 (cannot-link)"
+        )
+    return np.where(given > 0, MUST, CANNOT).astype(np.int8)
+
+
 def canonical(given: PairArrays) -> PairArrays:
     """Flip doubtful pairs, drop empty ones, put i < j and sort: one form for one meaning."""
     return sort_pairs(_without_self_links(_flip_doubtful(given)))

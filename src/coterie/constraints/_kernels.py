@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie.constraints._types import BoolArray, IntArray
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def find_root(parent: IntArray, row: int) -> int:
     """Root of `row`, halving the path on the way."""
     while parent[row] != row:
@@ -20,143 +20,46 @@ def find_root(parent: IntArray, row: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def component_labels(
-    pairs: IntArray,  # IN (m, 2)
-    use: BoolArray,  # IN (m,) which pairs join their rows
-    n_rows: int,
-) -> Any:
-    """Connected components, numbered by their smallest row: labels (n_rows,) and their count.
+def join_pairs(pairs: IntArray, labels: IntArray) -> int:  # IN (m, 2); IN OUT (n,) 0, 1, …, n − 1
+    """Component of each row, numbered by smallest row; returns their number.
 
     The smaller root always wins, so a root is the smallest row of its component and one pass in
     row order numbers the components.
     """
-    parent = np.arange(n_rows)
     for p in range(pairs.shape[0]):
-        if use[p]:
-            a = find_root(parent, pairs[p, 0])
-            b = find_root(parent, pairs[p, 1])
-            if a < b:
-                parent[b] = a
-            elif b < a:
-                parent[a] = b
+        a = find_root(labels, pairs[p, 0])
+        b = find_root(labels, pairs[p, 1])
+        if a < b:
+            labels[b] = a
+        elif b < a:
+            labels[a] = b
     count = 0
-    labels = np.empty(n_rows, np.int64)
-    for row in range(n_rows):
-        root = find_root(parent, row)
-        if root == row:
+    for row in range(labels.shape[0]):
+        if labels[row] == row:
             labels[row] = count
             count += 1
-        else:
-            labels[row] = labels[root]
-    return labels, count
+        else:  # its parent comes before it and has its number already
+            labels[row] = labels[labels[row]]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def unique_edges(
-    pairs: IntArray,  # IN (m, 2) rows
-    node_of: IntArray,  # IN (n,) node of each row
-    use: BoolArray,  # IN (m,) which pairs make edges
-    n_nodes: int,
-) -> Any:
-    """Distinct node pairs a < b joined by a used pair: edges (E, 2) sorted, pair_edge (m,).
+def fill_csr(
+    edges: IntArray,  # IN (E, 2), a < b, sorted
+    fill: IntArray,  # IN OUT (n,) where each node's entries begin; becomes where they end
+    indices: IntArray,  # OUT (2E,)
+    edge_of: IntArray,  # OUT (2E,)
+) -> None:
+    """Both directions of every edge, node by node; neighbours come out sorted.
 
-    `pair_edge` is −1 for a pair that is unused or lies inside one node. Two stable counting sorts
-    (by b, then by a) instead of a comparison sort: linear in pairs and nodes. Where nothing was
-    contracted the pairs are in order already, and nothing is moved.
+    Smaller ones come first, in the order of the sorted edges.
     """
-    m = pairs.shape[0]
-    pair_edge = np.full(m, -1)
-    ends = np.empty((m, 2), np.int64)
-    in_order = True
-    last_a, last_b = -1, -1
-    start_a = np.zeros(n_nodes + 1, np.int64)
-    start_b = np.zeros(n_nodes + 1, np.int64)
-    for p in range(m):
-        a = node_of[pairs[p, 0]]
-        b = node_of[pairs[p, 1]]
-        ends[p, 0] = min(a, b)
-        ends[p, 1] = max(a, b)
-        if use[p] and a != b:
-            a, b = ends[p, 0], ends[p, 1]
-            start_a[a + 1] += 1
-            start_b[b + 1] += 1
-            in_order &= last_a < a or (last_a == a and last_b <= b)
-            last_a, last_b = a, b
-    for v in range(n_nodes):
-        start_a[v + 1] += start_a[v]
-        start_b[v + 1] += start_b[v]
-    used = start_a[n_nodes]
-    by_b = np.empty(used, np.int64)
-    fill = 0
-    for p in range(m):
-        if use[p] and ends[p, 0] != ends[p, 1]:
-            if in_order:
-                by_b[fill] = p
-                fill += 1
-            else:
-                b = ends[p, 1]
-                by_b[start_b[b]] = p
-                start_b[b] += 1
-    order = np.empty(used, np.int64)
-    if in_order:
-        order[:] = by_b
-    else:
-        for t in range(used):
-            a = ends[by_b[t], 0]
-            order[start_a[a]] = by_b[t]
-            start_a[a] += 1
-    # `by_b` has done its work: its first entries now hold the first pair of each distinct edge.
-    n_edges = 0
-    for t in range(used):
-        p = order[t]
-        if t == 0 or ends[p, 0] != ends[order[t - 1], 0] or ends[p, 1] != ends[order[t - 1], 1]:
-            by_b[n_edges] = p
-            n_edges += 1
-        pair_edge[p] = n_edges - 1
-    edges = np.empty((n_edges, 2), np.int64)
-    for e in range(n_edges):
-        edges[e, 0] = ends[by_b[e], 0]
-        edges[e, 1] = ends[by_b[e], 1]
-    return edges, pair_edge
-
-
-@njit(cache=True, nogil=True)
-def symmetric_csr(edges: IntArray, n_nodes: int) -> Any:  # IN (E, 2), a < b, sorted
-    """Both directions of every edge: indptr (n_nodes+1,), indices (2E,), edge_of (2E,).
-
-    Neighbours come out sorted: smaller ones first, in the order of the sorted edges.
-    """
-    n_edges = edges.shape[0]
-    indptr = np.zeros(n_nodes + 1, np.int64)
-    for e in range(n_edges):
-        indptr[edges[e, 0] + 1] += 1
-        indptr[edges[e, 1] + 1] += 1
-    for v in range(n_nodes):
-        indptr[v + 1] += indptr[v]
-    indices = np.empty(2 * n_edges, np.int64)
-    edge_of = np.empty(2 * n_edges, np.int64)
-    fill = indptr[:-1].copy()
     for side in range(2):
-        for e in range(n_edges):
+        for e in range(edges.shape[0]):
             at = edges[e, 1 - side]
             indices[fill[at]] = edges[e, side]
             edge_of[fill[at]] = e
             fill[at] += 1
-    return indptr, indices, edge_of
-
-
-@njit(cache=True, nogil=True)
-def sum_by_edge(
-    pair_edge: IntArray,  # IN (m,) −1 = no edge
-    use: BoolArray,  # IN (m,)
-    cost: FloatArray,  # IN (m, K)
-    total: FloatArray,  # OUT (E, K) added to
-) -> None:
-    """Add each used pair's cost to its edge."""
-    for p in range(pair_edge.shape[0]):
-        if use[p] and pair_edge[p] >= 0:
-            for k in range(cost.shape[1]):
-                total[pair_edge[p], k] += cost[p, k]
 
 
 @njit(cache=True, nogil=True)

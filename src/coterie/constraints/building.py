@@ -99,13 +99,9 @@ def from_sparse(matrix: Any) -> Constraints:
             f"{value[at - 1]:g} and {value[at]:g}; make the matrix symmetric or triangular"
         )
     pairs = np.column_stack([low, high])
-    must, cannot = ~repeat & (value > 0), ~repeat & (value < 0)
-    return Constraints(
-        given.shape[0],
-        pairs[must],
-        pairs[cannot],
-        must_weight=value[must],
-        cannot_weight=-value[cannot],
+    said = ~repeat & (value != 0)
+    return Constraints.from_arrays(
+        given.shape[0], pairs[said], value[said], weight=np.abs(value[said])
     )
 
 

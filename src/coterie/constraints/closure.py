@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from coterie.constraints import _kernels
 from coterie.constraints._types import BoolArray, IntArray
 from coterie.constraints.conflicts import MustPaths
+from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InvalidParameter
 
 if TYPE_CHECKING:
@@ -59,10 +59,8 @@ class Closure:
         self._counts: BoolArray = c.is_hard if hard_only else informative
         self.component: IntArray
         self.n_components: int
-        self.component, self.n_components = _kernels.component_labels(
-            c.pairs, self._counts & must, c.n_samples
-        )
-        self._edges, self._pair_edge = _kernels.unique_edges(
+        self.component, self.n_components = connected(c.pairs[self._counts & must], c.n_samples)
+        self._edges, self._pair_edge = distinct_edges(
             c.pairs, self.component, informative & ~must, self.n_components
         )
         self.clashing: IntArray = np.flatnonzero(informative & ~must & (self._pair_edge < 0))
@@ -79,14 +77,13 @@ class Closure:
         Soft and hard cannot-links alike; a plain one adds its weight, a hard one inf. Those inside
         a component are in `clashing` instead.
         """
-        total = np.zeros((self._edges.shape[0], 1))
-        _kernels.sum_by_edge(
+        total = sum_by_edge(
             self._pair_edge,
             np.ones(self._constraints.n_pairs, dtype=bool),
             self._constraints.cost()[:, np.newaxis],
-            total,
+            self._edges.shape[0],
         )
-        indptr, indices, edge_of = _kernels.symmetric_csr(self._edges, self.n_components)
+        indptr, indices, edge_of = symmetric_csr(self._edges, self.n_components)
         shape = (self.n_components, self.n_components)
         return csr_array((total[edge_of, 0], indices, indptr), shape=shape)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from coterie.constraints import _kernels
 from coterie.constraints._types import BoolArray, IntArray
+from coterie.constraints.graph import connected
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
@@ -88,9 +89,7 @@ class Conflicts(Sequence["Constraints"]):
         must = constraints.kind > 0
         self._constraints = constraints
         self._use = counts & must
-        component, _ = _kernels.component_labels(
-            constraints.pairs, self._use, constraints.n_samples
-        )
+        component, _ = connected(constraints.pairs[self._use], constraints.n_samples)
         ends = component[constraints.pairs]
         self.cannot_links: IntArray = np.flatnonzero(counts & ~must & (ends[:, 0] == ends[:, 1]))
         self._paths: MustPaths | None = None

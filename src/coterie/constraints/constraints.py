@@ -130,6 +130,25 @@ class Constraints:
 
         return Conflicts(self, hard_only)
 
+    def redundant(self, hard_only: bool = False) -> IntArray:
+        """Numbers (r,) of pairs that say only what the other pairs imply.
+
+        All of them can be left out without changing what follows from the rest: must-links beyond
+        a spanning forest of their components, and cannot-links between two components that an
+        earlier one parts already. A cannot-link inside a component contradicts and is never
+        redundant. By default soft pairs are taken at their word too; pairs of weight 0 say nothing
+        and do not count.
+
+        Examples
+        --------
+        >>> pairs = Constraints(4, must_link=[(0, 1), (1, 2), (0, 2)], cannot_link=[(0, 3), (2, 3)])
+        >>> pairs.pairs[pairs.redundant()].tolist()
+        [[1, 2], [2, 3]]
+        """
+        from coterie.constraints.redundancy import redundant_pairs
+
+        return redundant_pairs(self, hard_only)
+
     def check_feasible(
         self, n_clusters: int, hard_only: bool = False, time_limit: float = 10.0
     ) -> IntArray:
@@ -237,6 +256,39 @@ class Constraints:
     def empty(cls, n_samples: int) -> Constraints:
         """No pairs over `n_samples` rows."""
         return cls(n_samples)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        n_samples: int,
+        pairs: ArrayLike,
+        kind: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        certainty: ArrayLike | None = None,
+    ) -> Constraints:
+        """Pairs of both kinds in one array, as `pairs` and `kind` of `Constraints` hold them.
+
+        Parameters
+        ----------
+        n_samples : int
+        pairs : array-like of int, shape (m, 2)
+            Row numbers.
+        kind : array-like of shape (m,)
+            Above 0 (or True) must-link, below 0 (or False) cannot-link.
+        weight : float or array-like (m,), default 1
+            How many times each pair counts; `np.inf` makes it hard.
+        certainty : float or array-like (m,), optional
+            Probability that the pair is right; 1 makes it hard, NaN means not given.
+
+        Examples
+        --------
+        >>> Constraints.from_arrays(4, [(0, 1), (2, 1)], [1, -1], weight=[2.0, 1.0])
+        Constraints(4 rows: 1 must-link, 1 cannot-link)
+        """
+        n = _input.check_n_samples(n_samples)
+        given = _input.check_arrays(n, pairs, kind, weight, certainty)
+        return cls._of(n, _input.canonical(given))
 
     @classmethod
     def from_labels(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
-from coterie.constraints import _kernels
 from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter
 
 if TYPE_CHECKING:
@@ -44,6 +45,18 @@ class Core:
     indptr, indices, edge_of : (s+1,), (2E,), (2E,) int64
         Symmetric CSR adjacency: neighbours of node a are `indices[indptr[a]:indptr[a+1]]`, sorted,
         and `edge_of` gives the edge of each entry.
+    n_samples : int
+        Number of rows n of the data.
+    slot, node_of_row : (n,) int64
+        Position of each row in `rows`, and its node; −1 outside the core.
+    sizes : (s,) int64
+        Number of rows in each node.
+    members, member_ptr : (r,), (s+1,) int64
+        Rows of node a are `members[member_ptr[a]:member_ptr[a+1]]`, sorted.
+    first_rows : (s,) int64
+        The smallest row of each node; rising.
+
+    Those after `n_samples` are worked out when first asked for.
     """
 
     rows: IntArray
@@ -57,6 +70,46 @@ class Core:
     indptr: IntArray
     indices: IntArray
     edge_of: IntArray
+    n_samples: int
+
+    @cached_property
+    def slot(self) -> IntArray:
+        return self._by_row(np.arange(self.rows.size, dtype=np.int64))
+
+    @cached_property
+    def node_of_row(self) -> IntArray:
+        return self._by_row(self.node)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        return np.bincount(self.node, minlength=self.n_nodes)
+
+    @cached_property
+    def member_ptr(self) -> IntArray:
+        starts = np.zeros(self.n_nodes + 1, dtype=np.int64)
+        np.cumsum(self.sizes, out=starts[1:])
+        return starts
+
+    @cached_property
+    def members(self) -> IntArray:
+        return self.rows[np.argsort(self.node, kind="stable")]
+
+    @cached_property
+    def first_rows(self) -> IntArray:
+        return self.members[self.member_ptr[:-1]]
+
+    def members_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Rows of the listed nodes, and for each row the position of its node in the list."""
+        sizes = self.sizes[nodes]
+        owner = np.repeat(np.arange(sizes.size, dtype=np.int64), sizes)
+        before = np.cumsum(sizes) - sizes
+        return self.members[np.arange(owner.size) + (self.member_ptr[nodes] - before)[owner]], owner
+
+    def _by_row(self, values: IntArray) -> IntArray:
+        """`values` (r,) of the core's rows among all rows (n,), −1 elsewhere."""
+        out = np.full(self.n_samples, -1, dtype=np.int64)
+        out[self.rows] = values
+        return out
 
     def contract(self, values: np.ndarray) -> np.ndarray:
         """Sum row values (r, …) over each node: (s, …)."""
@@ -89,10 +142,9 @@ class Core:
             labels cost (must-links).
         """
         cost = self._as_columns(pair_cost)
-        shape = (self.edges.shape[0], cost.shape[1])
-        same, differ = np.zeros(shape), np.zeros(shape)
-        _kernels.sum_by_edge(self.pair_edge, ~self.must, cost, same)
-        _kernels.sum_by_edge(self.pair_edge, self.must, cost, differ)
+        n_edges = self.edges.shape[0]
+        same = sum_by_edge(self.pair_edge, ~self.must, cost, n_edges)
+        differ = sum_by_edge(self.pair_edge, self.must, cost, n_edges)
         return same.take(self.edge_of, axis=0), differ.take(self.edge_of, axis=0)
 
     def unary(self, pair_cost: ArrayLike) -> FloatArray:
@@ -147,14 +199,14 @@ def build_core(constraints: Constraints) -> Core:
     in_core[linked.ravel()] = True
     rows = np.flatnonzero(in_core)
 
-    component, _ = _kernels.component_labels(c.pairs, must & c.is_hard, c.n_samples)
+    component, _ = connected(c.pairs[must & c.is_hard], c.n_samples)
     # Components that reach the core, renumbered; the numbering by smallest row is kept because a
     # component either lies in the core or is a single row outside it.
     node_of, n_nodes = _renumber(component, rows)
-    edges, pair_edge = _kernels.unique_edges(c.pairs, node_of, informative, n_nodes)
+    edges, pair_edge = distinct_edges(c.pairs, node_of, informative, n_nodes)
     inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
     _refuse_hard(c, inside)
-    indptr, indices, edge_of = _kernels.symmetric_csr(edges, n_nodes)
+    indptr, indices, edge_of = symmetric_csr(edges, n_nodes)
     return Core(
         rows=rows,
         node=node_of[rows],
@@ -167,6 +219,7 @@ def build_core(constraints: Constraints) -> Core:
         indptr=indptr,
         indices=indices,
         edge_of=edge_of,
+        n_samples=c.n_samples,
     )
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from coterie.constraints import _kernels
 from coterie.constraints._coloring_kernels import rotate
 from coterie.constraints._types import IntArray
 from coterie.constraints.coloring import color_graph, warm_up
 from coterie.constraints.conflicts import Conflicts, MustPaths
+from coterie.constraints.graph import connected, distinct_edges, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter, UndecidedFeasibility
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Graph(NamedTuple):
     pair_edge: IntArray  # (m,) edge of each used cannot-link, −1 otherwise
 
     def color(self, n_colors: int, deadline: float) -> IntArray | None:
-        indptr, indices, _ = _kernels.symmetric_csr(self.edges, self.n_nodes)
+        indptr, indices, _ = symmetric_csr(self.edges, self.n_nodes)
         return color_graph(indptr, indices, n_colors, deadline).labels
 
 
@@ -76,10 +76,8 @@ def _contract(constraints: Constraints, used: IntArray) -> _Graph:
     counts = np.zeros(constraints.n_pairs, dtype=bool)
     counts[used] = True
     must = constraints.kind > 0
-    node_of, n_nodes = _kernels.component_labels(
-        constraints.pairs, counts & must, constraints.n_samples
-    )
-    edges, pair_edge = _kernels.unique_edges(constraints.pairs, node_of, counts & ~must, n_nodes)
+    node_of, n_nodes = connected(constraints.pairs[counts & must], constraints.n_samples)
+    edges, pair_edge = distinct_edges(constraints.pairs, node_of, counts & ~must, n_nodes)
     return _Graph(used, node_of, n_nodes, edges, pair_edge)
 
 
@@ -137,7 +135,7 @@ class _NodeClash(NamedTuple):
 
     def refute(self, some: IntArray) -> IntArray | None:
         ends = np.searchsorted(some, self.edges[self.edges_among(some)])
-        indptr, indices, _ = _kernels.symmetric_csr(ends, some.size)
+        indptr, indices, _ = symmetric_csr(ends, some.size)
         stuck = color_graph(indptr, indices, self.n_colors, self.deadline).stuck
         return None if stuck is None else some[stuck]
 
@@ -154,7 +152,7 @@ class _EdgeClash:
         self.n_colors, self.deadline = n_colors, deadline
 
     def refute(self, some: IntArray) -> IntArray | None:
-        indptr, indices, _ = _kernels.symmetric_csr(self.ends[some], self.n_nodes)
+        indptr, indices, _ = symmetric_csr(self.ends[some], self.n_nodes)
         found = color_graph(indptr, indices, self.n_colors, self.deadline)
         self._labels = found.labels
         if found.stuck is None:
@@ -166,7 +164,7 @@ class _EdgeClash:
     def also_needed(self, elements: IntArray, left_out: int) -> IntArray:
         assert self._labels is not None
         ends = self.ends[elements]
-        indptr, indices, edge_of = _kernels.symmetric_csr(ends, self.n_nodes)
+        indptr, indices, edge_of = symmetric_csr(ends, self.n_nodes)
         at = int(np.searchsorted(elements, left_out))
         needed = rotate(indptr, indices, edge_of, ends, at, self.n_colors, self._labels)
         return elements[np.asarray(needed)]

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 
 from coterie.exceptions import InvalidConstraints, InvalidParameter, MissingDependency
+from coterie.files import new_file
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
@@ -33,7 +31,7 @@ def save(constraints: Constraints, path: str | os.PathLike[str]) -> None:
     """See `Constraints.save`."""
     target = Path(path)
     write = {".csv": _write_csv, ".parquet": _write_parquet}[_suffix(target)]
-    with _replacing(target) as temporary:
+    with new_file(target) as temporary:
         write(constraints, temporary)
 
 
@@ -49,18 +47,6 @@ def _suffix(path: Path) -> str:
     if path.suffix not in (".csv", ".parquet"):
         raise InvalidParameter(f"{path.name}: the name must end in .csv or .parquet")
     return path.suffix
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A temporary file beside `target` that takes its place if all goes well."""
-    # Not tempfile: its files are private to the user, and the result should not be.
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        yield temporary
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _columns(constraints: Constraints) -> dict[str, np.ndarray]:
@@ -143,12 +129,6 @@ def _rebuild(path: Path, n_samples: int, columns: dict[str, np.ndarray]) -> Cons
             f"{path}, pair {odd[0]}: kind {str(columns['kind'][odd[0]])!r} is not must or cannot"
         )
     pairs = np.column_stack([columns["i"], columns["j"]])
-    return Constraints(
-        n_samples,
-        pairs[must],
-        pairs[~must],
-        must_weight=columns["weight"][must],
-        cannot_weight=columns["weight"][~must],
-        must_certainty=columns["certainty"][must],
-        cannot_certainty=columns["certainty"][~must],
+    return Constraints.from_arrays(
+        n_samples, pairs, must, weight=columns["weight"], certainty=columns["certainty"]
     )

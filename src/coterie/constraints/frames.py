@@ -68,21 +68,13 @@ def from_frame(
         n = _input.check_n_samples(n_samples)
         left, right = (_row_numbers(table[name], n) for name in (a, b))
     pairs = np.column_stack([left, right])
-    must = _kinds(table[kind]) > 0
-    # Checked here, before the kinds are split, so that an error names the row of the frame.
-    weights = np.ones(must.size) if weight is None else _numbers(table[weight])
+    told = _kinds(table[kind])
+    # Checked here, so that an error names the column of the frame.
+    weights = np.ones(told.size) if weight is None else _numbers(table[weight])
     _input.check_weight(f"column {weight!r}", weights)
-    sure = np.full(must.size, np.nan) if certainty is None else _numbers(table[certainty])
+    sure = np.full(told.size, np.nan) if certainty is None else _numbers(table[certainty])
     _input.check_certainty(f"column {certainty!r}", sure)
-    return Constraints(
-        n,
-        pairs[must],
-        pairs[~must],
-        must_weight=weights[must],
-        cannot_weight=weights[~must],
-        must_certainty=sure[must],
-        cannot_certainty=sure[~must],
-    )
+    return Constraints.from_arrays(n, pairs, told, weight=weights, certainty=sure)
 
 
 def to_frame(constraints: Constraints, backend: str, ids: Any) -> Any:

@@ -21,7 +21,7 @@ def grid_neighbors(
     certainty: float | None = None,
     q: float | None = None,
 ) -> Constraints:
-    """Soft must-links between neighbouring cells of a grid (PPC §5.2).
+    """Soft must-links between neighbouring cells of a grid (Lu and Leen 2007, §5.2).
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def grid_neighbors(
 
 
 def estimate_flip_rate(labels: ArrayLike, connectivity: int = 1) -> float:
-    """Share of neighbouring cells with different labels: the maximum-likelihood q of PPC §2.4.2.
+    """Share of neighbouring cells with different labels (Lu and Leen 2007, §2.4.2).
 
     Parameters
     ----------

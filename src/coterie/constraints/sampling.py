@@ -266,14 +266,7 @@ def _flip(drawn: _Drawn, noise: ArrayLike, rng: np.random.Generator) -> tuple[_D
 
 def _first(size: int, told: _Drawn, certainty: FloatArray | None, weight: float) -> Constraints:
     """The first `size` pairs as constraints."""
-    pairs, same = told.pairs[:size], told.same[:size]
     sure = None if certainty is None else certainty[:size]
-    return Constraints(
-        told.n_samples,
-        pairs[same],
-        pairs[~same],
-        must_weight=weight,
-        cannot_weight=weight,
-        must_certainty=None if sure is None else sure[same],
-        cannot_certainty=None if sure is None else sure[~same],
+    return Constraints.from_arrays(
+        told.n_samples, told.pairs[:size], told.same[:size], weight=weight, certainty=sure
     )

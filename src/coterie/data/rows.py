@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 __all__ = ["MemoryRows", "RowSource", "Rows"]
-
-Stats = TypeVar("Stats")
 
 _SAMPLE = 10_000
 _FAR_OUT = 4.0  # squared distance of the mean from the origin, in units of the rows' variance
@@ -117,38 +114,3 @@ class Rows:
         """The listed rows, measured from the origin, as a new array or CSR matrix."""
         picked = self.source.take(rows)
         return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked
-
-    # -- going away: closures over outer arrays, which no other process can run ------------------
-    @property
-    def X(self) -> Any:
-        """The matrix."""
-        return self.source.X  # type: ignore[attr-defined]
-
-    def chunks(
-        self, start: int = 0, stop: int | None = None, extra: int = 0
-    ) -> Iterator[tuple[int, int, Any]]:
-        """As `Block.chunks`, with places among all rows."""
-        from coterie.data.block import Block
-
-        stop = self.n if stop is None else stop
-        block = Block(start, stop, self.source.read(start, stop), self.shift)
-        for lo, hi, piece in block.chunks(extra):
-            yield start + lo, start + hi, piece
-
-    def map_reduce(
-        self, work: Callable[[int, int], Stats], combine: Callable[[Stats, Stats], Stats]
-    ) -> Stats:
-        """Run `work(start, stop)` for every block and fold the results in block order."""
-        from coterie.data.passes import ThreadEngine, block_edges
-        from coterie.data.threads import one_blas_thread
-
-        with one_blas_thread():
-            results = ThreadEngine().map(lambda edges, _: work(*edges), block_edges(self.n), None)
-            total = next(results)
-            for part in results:
-                total = combine(total, part)
-            return total
-
-    def for_each(self, work: Callable[[int, int], None]) -> None:
-        """Run `work(start, stop)` for every block, for work that fills arrays of its own rows."""
-        self.map_reduce(work, lambda a, b: None)

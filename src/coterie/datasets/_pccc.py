@@ -60,4 +60,4 @@ def pccc_constraints(name: str, fraction: float, target: np.ndarray) -> Constrai
             raise InvalidParameter(f"{name} has no pairs for fraction={fraction}; use {offered}.")
         pairs = stored[key].astype(np.int64)
     same = target[pairs[:, 0]] == target[pairs[:, 1]]
-    return Constraints(target.size, must_link=pairs[same], cannot_link=pairs[~same])
+    return Constraints.from_arrays(target.size, pairs, same)

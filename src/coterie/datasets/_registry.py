@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from sklearn.utils import Bunch
 from coterie.datasets import _generated, _pccc, _tables, _text
 from coterie.datasets._files import data_home
 from coterie.exceptions import InvalidParameter
+from coterie.words import nearest
 
 
 class _Entry(NamedTuple):
@@ -116,9 +116,7 @@ def load(name: str, **options: Any) -> Bunch:
     folder, _, short = name.rpartition("/")
     if folder in _FOLDERS and short and short.strip(".") == short:
         return _FOLDERS[folder](name, **options)
-    names = available(missing=True)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = nearest(name, available(missing=True))
     raise InvalidParameter(
         f"There is no data set {name!r}.{hint} See coterie.datasets.available()."
     )

@@ -1,4 +1,7 @@
-"""How far is a row from a centre, and two rows from each other; parameters that can be learned."""
+"""How far is a row from a centre, and two rows from each other; parameters that can be learned.
+
+Numbers in brackets, as (3.15), are equations of Basu et al. (2006).
+"""
 
 from coterie.distortions.base import CenterTerms, Distortion
 from coterie.distortions.bregman import (

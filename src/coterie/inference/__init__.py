@@ -7,7 +7,7 @@ from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.feasible import feasible_start
 from coterie.inference.gibbs import gibbs
-from coterie.inference.icm import IcmPlan, cheapest_labels, icm, icm_plan, polish
+from coterie.inference.icm import IcmPlan, icm, icm_plan, polish
 from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
@@ -15,18 +15,20 @@ from coterie.inference.model import (
     Inference,
     NoFeasibleLabels,
     PairwiseModel,
+    cheapest_labels,
     components,
     energy,
     pair_energy,
     pairwise_model,
     subgraph,
 )
-from coterie.inference.registry import ENGINES, infer
+from coterie.inference.registry import ENGINES, Engine, engines, infer
 from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
 
 __all__ = [
     "ENGINES",
     "Crowd",
+    "Engine",
     "ExactPlan",
     "IcmPlan",
     "Inference",
@@ -40,6 +42,7 @@ __all__ = [
     "crowd_of",
     "eliminate",
     "energy",
+    "engines",
     "exact_plan",
     "feasible_start",
     "gibbs",

@@ -12,12 +12,14 @@ from coterie.inference._kernels import next_uniform, node_costs, pair_cost
 
 
 @njit(cache=True, nogil=True)
-def saturation_labels(unary, indptr, indices, same, differ, todo, seed, jitter, labels):
+def saturation_labels(model, todo, seed, jitter, labels):
     """Label the nodes of `todo` one by one, the one with fewest labels left first (DSATUR).
 
     Ties go to the node of larger degree, then (with `jitter`) at random. Each takes its cheapest
     label given its labelled neighbours; a node left without one keeps -1. Returns how many do.
     """  # IN; OUT labels (s,): -1 on todo
+    unary, indptr, indices = model.unary, model.indptr, model.indices
+    same, differ = model.same, model.differ
     n_labels = unary.shape[1]
     state = np.array([seed], dtype=np.uint64)
     allowed = np.zeros((labels.shape[0], n_labels), dtype=np.bool_)
@@ -40,7 +42,7 @@ def saturation_labels(unary, indptr, indices, same, differ, todo, seed, jitter, 
         if done[i] or size != left[i]:
             continue  # labelled already, or pushed again with fewer labels left
         done[i] = True
-        node_costs(i, unary, indptr, indices, same, differ, labels, costs)
+        node_costs(i, model, labels, costs)
         best = np.argmin(costs)
         if np.isinf(costs[best]):
             stuck += 1

@@ -9,10 +9,19 @@ from numba import njit
 from coterie.inference._kernels import add_pair_costs, next_uniform, pair_cost, shuffle
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
+def least(costs):  # IN
+    """The smallest."""
+    low = costs[0]
+    for k in range(1, costs.shape[0]):
+        low = min(low, costs[k])
+    return low
+
+
+@njit(inline="always")
 def softmax(costs, out):  # IN; OUT out (K,)
     """exp(−costs), normalised; NaN if every cost is infinite."""
-    low = costs.min()
+    low = least(costs)
     total = 0.0
     for k in range(costs.shape[0]):
         out[k] = np.exp(low - costs[k])
@@ -28,7 +37,7 @@ def softmax_rows(costs, out):  # IN; OUT out (s, K)
         softmax(costs[i], out[i])
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
     """Add E_q[cost(k, y_j)] of entry `e`; labels of no weight count nothing, even at infinite cost.
 
@@ -56,13 +65,12 @@ def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
 
 
 @njit(cache=True, nogil=True)
-def field_sweep(unary, indptr, indices, same, differ, direction, state, q):
+def field_sweep(unary, indptr, indices, same, differ, direction, order, state, q):
     """Update every node once; return the largest change of a marginal.
 
     In random order for `direction` 0, from the first node to the last for 1, and back for −1.
-    """  # IN; OUT state, q (s, K)
+    """  # IN; IN OUT order (s,): 0, 1, …; OUT state, q (s, K)
     s, n_labels = unary.shape
-    order = np.arange(s)
     if direction == 0:
         shuffle(order, s, state)
     costs = np.empty(n_labels)
@@ -74,7 +82,7 @@ def field_sweep(unary, indptr, indices, same, differ, direction, state, q):
             costs[k] = unary[i, k]
         for e in range(indptr[i], indptr[i + 1]):
             add_expected(same, differ, e, q[indices[e]], costs)
-        if costs.min() == np.inf:
+        if least(costs) == np.inf:
             continue  # every label may break a hard edge: nothing is better than staying
         softmax(costs, new)
         for k in range(n_labels):
@@ -90,7 +98,8 @@ def field_bound(unary, indptr, indices, same, differ, q):  # IN
     costs = np.empty(n_labels)
     total = 0.0
     for i in range(s):
-        costs[:] = 0.0
+        for k in range(n_labels):
+            costs[k] = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             if i < indices[e]:
                 add_expected(same, differ, e, q[indices[e]], costs)
@@ -100,7 +109,7 @@ def field_bound(unary, indptr, indices, same, differ, q):  # IN
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labels):
     """Draw every label given the rest, in index order."""  # IN; OUT state, costs, chance, labels
     for i in range(unary.shape[0]):
@@ -147,5 +156,6 @@ def gibbs_run(
                     together[e] += 1.0
         if value < lowest:
             lowest = value
-            best[:] = labels
+            for i in range(labels.shape[0]):
+                best[i] = labels[i]
     return lowest

@@ -7,9 +7,14 @@ import time
 
 import numpy as np
 
-from coterie.inference import _kernels
 from coterie.inference._program import BoolArray, build_program, solve
-from coterie.inference.model import FloatArray, IntArray, PairwiseModel, entry_rows
+from coterie.inference.model import (
+    FloatArray,
+    IntArray,
+    PairwiseModel,
+    entry_rows,
+    total_energy,
+)
 
 __all__ = ["improve", "possible_labels"]
 
@@ -21,7 +26,7 @@ _LABELS_A_SECOND = 2_000  # of a program; HiGHS is slower unless it is slack
 
 def improve(part: PairwiseModel, start: IntArray, deadline: float) -> tuple[IntArray, float]:
     """Labels no worse than `start`, and a lower bound on the energy (met if they are optimal)."""
-    value = float(_kernels.total_energy(*part, start))
+    value = total_energy(part, start)
     floor = float(part.unary.min(axis=1).sum())
     allowed = possible_labels(part, start)
     if allowed.sum() == part.n_nodes:
@@ -37,7 +42,7 @@ def improve(part: PairwiseModel, start: IntArray, deadline: float) -> tuple[IntA
     found = start
     if answer.x is not None:
         found = np.argmax(answer.x, axis=1).astype(np.int64)
-    better = float(_kernels.total_energy(*part, found))
+    better = total_energy(part, found)
     if not better < value:
         found, better = start, value
     if answer.status == _SOLVED:
@@ -53,7 +58,7 @@ def possible_labels(model: PairwiseModel, labels: IntArray) -> BoolArray:
     u_ik + Σ_{j ∉ N(i)} min_l u_jl + Σ_{j ∈ N(i)} min_l (u_jl + θ_ij(k, l)), for pair costs are ≥ 0.
     Labels that cost more than E(labels) go; fewer labels raise the bound, so it is repeated.
     """
-    value = float(_kernels.total_energy(*model, labels))
+    value = total_energy(model, labels)
     at_hand = np.zeros(model.unary.shape, dtype=np.bool_)
     at_hand[np.arange(model.n_nodes), labels] = True
     allowed = np.isfinite(model.unary)

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost, shuffle
-from coterie.inference._move_kernels import is_lower, saving, set_lead, touch
+from coterie.inference._move_kernels import is_lower, relabel, saving
 
 
-@njit(cache=True, nogil=True)
-def hard_chain(i, b, indptr, indices, same, differ, labels, mark, stamp, chain, limit):
+@njit(inline="always")
+def hard_chain(i, b, model, labels, mark, stamp, chain):
     """Collect into `chain` what must swap with `i` when it swaps labels a and b.
 
-    The chain follows every hard edge to nodes labelled a or b. Returns its length, or ``limit + 1``
-    when it is longer than `limit`.
-    """  # IN; OUT mark (s,), chain (s,)
+    The chain follows every hard edge to nodes labelled a or b. Returns its length, or one more than
+    `chain` has room for.
+    """  # IN; OUT mark (s,), chain (limit,)
     a = labels[i]
     mark[i] = stamp
     chain[0] = i
@@ -26,21 +27,21 @@ def hard_chain(i, b, indptr, indices, same, differ, labels, mark, stamp, chain, 
         j = chain[done]
         done += 1
         swapped = b if labels[j] == a else a
-        for e in range(indptr[j], indptr[j + 1]):
-            t = indices[e]
+        for e in range(model.indptr[j], model.indptr[j + 1]):
+            t = model.indices[e]
             if mark[t] == stamp or (labels[t] != a and labels[t] != b):
                 continue
-            if np.isinf(pair_cost(same, differ, e, swapped, labels[t])):
-                if size == limit:
-                    return limit + 1
+            if np.isinf(pair_cost(model.same, model.differ, e, swapped, labels[t])):
+                if size == chain.shape[0]:
+                    return size + 1
                 mark[t] = stamp
                 chain[size] = t
                 size += 1
     return size
 
 
-@njit(cache=True, nogil=True)
-def swap_costs(a, b, size, unary, indptr, indices, same, differ, labels, mark, stamp, chain):  # IN
+@njit(inline="always")
+def swap_costs(a, b, size, model, labels, mark, stamp, chain):  # IN
     """Costs that involve the chain, now and with a and b swapped on it."""
     old = 0.0
     new = 0.0
@@ -48,56 +49,55 @@ def swap_costs(a, b, size, unary, indptr, indices, same, differ, labels, mark, s
         i = chain[q]
         here = labels[i]
         there = b if here == a else a
-        old += unary[i, here]
-        new += unary[i, there]
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
+        old += model.unary[i, here]
+        new += model.unary[i, there]
+        for e in range(model.indptr[i], model.indptr[i + 1]):
+            j = model.indices[e]
             y = labels[j]
             if mark[j] != stamp:
-                old += pair_cost(same, differ, e, here, y)
-                new += pair_cost(same, differ, e, there, y)
+                old += pair_cost(model.same, model.differ, e, here, y)
+                new += pair_cost(model.same, model.differ, e, there, y)
             elif i < j:
-                old += pair_cost(same, differ, e, here, y)
-                new += pair_cost(same, differ, e, there, b if y == a else a)
+                old += pair_cost(model.same, model.differ, e, here, y)
+                new += pair_cost(model.same, model.differ, e, there, b if y == a else a)
     return old, new
 
 
-@njit(cache=True, nogil=True)
-def soft_costs(i, unary, indptr, indices, same, differ, labels, costs):  # IN; OUT costs (K,)
+@register_jitable
+def soft_costs(i, model, labels, costs):  # IN; OUT costs (K,)
     """Costs of the labels of node `i` as if its hard edges were absent."""
     for k in range(costs.shape[0]):
-        costs[k] = unary[i, k]
-        for e in range(indptr[i], indptr[i + 1]):
-            cost = pair_cost(same, differ, e, k, labels[indices[e]])
+        costs[k] = model.unary[i, k]
+        for e in range(model.indptr[i], model.indptr[i + 1]):
+            cost = pair_cost(model.same, model.differ, e, k, labels[model.indices[e]])
             if np.isfinite(cost):
                 costs[k] += cost
 
 
 @njit(cache=True, nogil=True)
-def kempe_sweep(
-    unary, indptr, indices, same, differ, limit, state, queue, costs, lead, active, dirty, labels
-):  # IN; OUT state, queue, costs, lead, active, dirty, labels
+def kempe_sweep(model, limit, desk, labels):  # IN; OUT desk, labels
     """Swap two labels along chains of hard edges wherever that lowers the energy.
 
     Only nodes that would gain by themselves start a chain. The work of one sweep is bounded by a
     multiple of the graph's size; returns the swaps taken and whether every chain was tried.
     """
     s = labels.shape[0]
-    budget = 100 * (s + indices.shape[0])
+    budget = 100 * (s + model.indices.shape[0])
     mark = np.zeros(s, dtype=np.int64)
     chain = np.empty(min(s, limit), dtype=np.int64)
     stamp = 0
     count = 0
     for i in range(s):
-        if saving(i, indptr, indices, same, differ, labels) > lead[i]:
-            queue[count] = i
+        if saving(i, model, labels) > desk.lead[i]:
+            desk.queue[count] = i
             count += 1
-    shuffle(queue, count, state)
+    shuffle(desk.queue, count, desk.state)
     moves = 0
     complete = True
+    costs = desk.costs
     for q in range(count):
-        i = queue[q]
-        soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
+        i = desk.queue[q]
+        soft_costs(i, model, labels, costs)
         for b in range(costs.shape[0]):
             a = labels[i]
             if budget <= 0:
@@ -105,22 +105,16 @@ def kempe_sweep(
             if not is_lower(costs[b], costs[a]):
                 continue
             stamp += 1
-            size = hard_chain(
-                i, b, indptr, indices, same, differ, labels, mark, stamp, chain, chain.shape[0]
-            )
+            size = hard_chain(i, b, model, labels, mark, stamp, chain)
             budget -= 1 + size
             if size > chain.shape[0]:
                 complete = False
                 continue
-            old, new = swap_costs(
-                a, b, size, unary, indptr, indices, same, differ, labels, mark, stamp, chain
-            )
+            old, new = swap_costs(a, b, size, model, labels, mark, stamp, chain)
             if is_lower(new, old):
                 moves += 1
                 for p in range(size):
                     j = chain[p]
-                    labels[j] = b if labels[j] == a else a
-                    set_lead(j, unary, labels, lead)
-                    touch(j, indptr, indices, active, dirty)
-                soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
+                    relabel(j, b if labels[j] == a else a, model, desk, labels)
+                soft_costs(i, model, labels, costs)
     return moves, complete

@@ -13,7 +13,7 @@ from coterie.inference._kernels import pair_cost
 from coterie.inference._message_kernels import join_all, same_cost, send
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, K), belief (K,)
     """Log-belief of node `i`, and without each of its messages (prefix and suffix, no division)."""
     n_labels = unary.shape[1]
@@ -30,7 +30,7 @@ def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, 
             running += message[e, k]
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def send_all(
     i, unary, indptr, same, differ, twin, largest, damping, scratch, new, belief, cavity, message
 ):  # IN; OUT scratch, new, belief (K,), cavity, message (2E, K)

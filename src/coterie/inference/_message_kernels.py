@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 _UNDERFLOW = 1e-280
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def log_add(a, b):
     """log(e^a + e^b), −inf where both are."""
     if a < b:
@@ -24,7 +25,7 @@ def log_add(a, b):
     return a + np.log1p(np.exp(b - a))
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def join(a, b, largest):
     """`log_add`, or the maximum for max-product."""
     if largest:
@@ -32,7 +33,7 @@ def join(a, b, largest):
     return log_add(a, b)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def join_all(values, largest):  # IN
     """Log-sum (or maximum) of a vector."""
     top = -np.inf
@@ -46,31 +47,27 @@ def join_all(values, largest):  # IN
     return top + np.log(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def half_differ(differ, e, k):  # IN
     """h_k."""
     return 0.5 * differ[e, k if differ.shape[1] > 1 else 0]
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def same_cost(same, e, k):  # IN
     """same_k."""
     return same[e, k if same.shape[1] > 1 else 0]
 
 
-@njit(cache=True, nogil=True)
-def others(values, largest, out):  # IN; OUT out (K,)
-    """``out[k]``: the log-sum (or maximum) of all values but the k-th."""
-    if largest:
-        others_in_logs(values, True, out)
-        return
+@njit(inline="always")
+def others_by_sums(values, out):  # IN; OUT out (K,)
+    """`others` for sums, one exponential a value; False if a sum is too small for that."""
     n = values.shape[0]
     top = -np.inf
     for k in range(n):
         top = max(top, values[k])
     if top == -np.inf:
-        out[:] = -np.inf
-        return
+        return False
     running = 0.0
     for k in range(n):
         out[k] = running
@@ -82,13 +79,13 @@ def others(values, largest, out):  # IN; OUT out (K,)
         running += np.exp(values[k] - top)
         smallest = min(smallest, out[k])
     if smallest < _UNDERFLOW:
-        others_in_logs(values, False, out)
-        return
+        return False
     for k in range(n):
         out[k] = top + np.log(out[k])
+    return True
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def others_in_logs(values, largest, out):  # IN; OUT out (K,)
     """`others` that cannot underflow: several times the work, for vectors of very uneven size."""
     n = values.shape[0]
@@ -102,7 +99,14 @@ def others_in_logs(values, largest, out):  # IN; OUT out (K,)
         running = join(running, values[k], largest)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
+def others(values, largest, out):  # IN; OUT out (K,)
+    """``out[k]``: the log-sum (or maximum) of all values but the k-th."""
+    if largest or not others_by_sums(values, out):
+        others_in_logs(values, largest, out)
+
+
+@njit(inline="always")
 def send(belief, same, differ, e, largest, scratch, out):  # IN; OUT scratch (K,), out (K,)
     """Message over entry `e` from a node with log-belief `belief`: log Σ_l e^(belief_l − cost)."""
     n = belief.shape[0]
@@ -224,6 +228,6 @@ def forest_down(same, differ, order, parent, up, down, belief, message, marginal
                 equal = marginal[p, k] - message[i, k] + belief[i, k] - same_cost(same, e, k)
             together += np.exp(equal)
             apart = rest[k] + belief[i, k] - half_differ(differ, e, k)
-            marginal[i, k] = log_add(equal, apart)
+            marginal[i, k] = join(equal, apart, False)
         edge_same[e] = together
         edge_same[down[i]] = together

@@ -9,15 +9,40 @@ makes warm starts cheap. A move is taken only if it lowers the energy by more th
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost
 
 _ROUNDING = 1e-14
 
 
-@njit(cache=True, nogil=True)
+class Desk(NamedTuple):
+    """What a local search writes on while it works.
+
+    Attributes
+    ----------
+    state : (1,) uint64
+        Of the random bits.
+    queue : (s,) int64
+    costs : (K,) float64
+    lead : (s,) float64
+    active, dirty : (s,) bool
+        Nodes to be looked at again, by themselves and as part of their component.
+    """
+
+    state: np.ndarray
+    queue: np.ndarray
+    costs: np.ndarray
+    lead: np.ndarray
+    active: np.ndarray
+    dirty: np.ndarray
+
+
+@njit(inline="always")
 def is_lower(new, old):
     """Whether `new` is below `old` by more than rounding; anything finite is below infinity."""
     if old == np.inf:
@@ -25,29 +50,30 @@ def is_lower(new, old):
     return new < old - _ROUNDING * (abs(new) + abs(old))
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def set_lead(i, unary, labels, lead):  # IN; OUT lead (s,)
     """Cost of the cheapest other label above that of the present one."""
     y = labels[i]
     other = np.inf
-    for k in range(y):
-        other = min(other, unary[i, k])
-    for k in range(y + 1, unary.shape[1]):
-        other = min(other, unary[i, k])
+    for k in range(unary.shape[1]):
+        if k != y and unary[i, k] < other:
+            other = unary[i, k]
     lead[i] = other - unary[i, y]
 
 
-@njit(cache=True, nogil=True)
-def saving(i, indptr, indices, same, differ, labels):  # IN
+@njit(inline="always")
+def saving(i, model, labels):  # IN
     """The most node `i` can save on its edges by leaving its label.
 
     That is what they cost now, less what those to neighbours of the same label will cost then.
     """
     y = labels[i]
+    _, indptr, indices, same, differ = model
     total = 0.0
     for e in range(indptr[i], indptr[i + 1]):
-        if labels[indices[e]] != y:
-            total += pair_cost(same, differ, e, y, labels[indices[e]])
+        other = labels[indices[e]]
+        if other != y:
+            total += pair_cost(same, differ, e, y, other)
         elif differ.shape[1] == 1:
             total += same[e, y if same.shape[1] > 1 else 0] - differ[e, 0]
         else:
@@ -55,9 +81,12 @@ def saving(i, indptr, indices, same, differ, labels):  # IN
     return total
 
 
-@njit(cache=True, nogil=True)
-def touch(i, indptr, indices, active, dirty):  # IN; OUT active (s,), dirty (s,)
-    """Mark node `i` and its neighbours for another look."""
+@njit(inline="always")
+def relabel(i, y, model, desk, labels):  # IN; OUT desk, labels (s,)
+    """Give node `i` label `y`, and mark it and its neighbours for another look."""
+    indptr, indices, active, dirty = model.indptr, model.indices, desk.active, desk.dirty
+    labels[i] = y
+    set_lead(i, model.unary, labels, desk.lead)
     active[i] = True
     dirty[i] = True
     for e in range(indptr[i], indptr[i + 1]):

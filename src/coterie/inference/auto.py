@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.inference import _kernels
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, exact_plan, solve_exactly
 from coterie.inference.icm import icm
 from coterie.inference.mean_field import mean_field
-from coterie.inference.model import Inference, IntArray, PairwiseModel, check_labels, subgraph
+from coterie.inference.model import (
+    Inference,
+    IntArray,
+    PairwiseModel,
+    check_labels,
+    subgraph,
+    total_energy,
+)
 
 __all__ = ["auto"]
 
@@ -87,7 +93,7 @@ def _add_wide(
         report["log_partition"] = "lower bound"
         sweeps, converged = max(sweeps, field.sweeps), converged and field.converged
     return found._replace(
-        energy=float(_kernels.total_energy(*model, found.labels)),
+        energy=total_energy(model, found.labels),
         log_partition=log_partition,
         sweeps=sweeps,
         converged=converged,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.exceptions import InvalidParameter
-from coterie.inference import _kernels, _loopy_kernels, _message_kernels
+from coterie.inference import _loopy_kernels, _message_kernels
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
@@ -21,6 +21,7 @@ from coterie.inference.model import (
     components,
     entry_rows,
     matching_entries,
+    total_energy,
 )
 
 __all__ = ["belief_propagation"]
@@ -67,9 +68,9 @@ def belief_propagation(
 
     def run(small: PairwiseModel, y: IntArray | None) -> Inference:
         found = _Messages(small, damping, max_sweeps, tol).infer(marginals, random_state)
-        if y is None or not _kernels.total_energy(*small, y) < found.energy:
+        if y is None or not total_energy(small, y) < found.energy:
             return found
-        return found._replace(labels=y, energy=float(_kernels.total_energy(*small, y)))
+        return found._replace(labels=y, energy=total_energy(small, y))
 
     return on_contracted(model, start, run)
 
@@ -96,7 +97,7 @@ class _Messages:
         message, sweeps, converged = self._propagate(largest=True)
         y = np.full(model.n_nodes, -1, dtype=np.int64)
         _loopy_kernels.decode(*model, self.order, message, y)
-        value = float(_kernels.total_energy(*model, y))
+        value = total_energy(model, y)
         repaired = not np.isfinite(value)
         if repaired:
             found = icm(model, random_state=random_state)

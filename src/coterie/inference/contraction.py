@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
-from coterie.inference import _kernels
 from coterie.inference.model import (
     FloatArray,
     Inference,
@@ -76,9 +76,10 @@ def contract(
 
 def _summed(costs: FloatArray, entry: IntArray, n_entries: int) -> FloatArray:
     """Sum (n_entries, ·) of the rows of `costs` that fall on each entry."""
-    total = np.zeros((n_entries, costs.shape[1]))
-    _kernels.add_rows(np.ascontiguousarray(costs), entry, total)
-    return total
+    r = entry.shape[0]
+    # One entry a column: where that row goes.
+    to = csc_array((np.ones(r), entry, np.arange(r + 1)), shape=(n_entries, r))
+    return np.ascontiguousarray(to @ costs)
 
 
 def on_contracted(

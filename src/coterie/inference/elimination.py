@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.exceptions import TooWide
-from coterie.inference import _kernels, _message_kernels
+from coterie.inference import _message_kernels
 from coterie.inference._tables import BatchTables, Edges, Order, min_fill_order
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
@@ -20,6 +20,7 @@ from coterie.inference.model import (
     components,
     entry_rows,
     matching_entries,
+    total_energy,
 )
 
 __all__ = ["ExactPlan", "eliminate", "exact_plan"]
@@ -210,7 +211,7 @@ def solve_exactly(model: PairwiseModel, plan: ExactPlan, *, marginals: bool = Tr
         "approximate_nodes": int(plan.wide.sum()),
         "largest_width": plan.width,
     }
-    value = np.nan if plan.wide.any() else float(_kernels.total_energy(*model, out.labels))
+    value = np.nan if plan.wide.any() else total_energy(model, out.labels)
     if not marginals:
         return Inference(out.labels, None, value, None, 0, True, report)
     report["log_partition"] = "exact"

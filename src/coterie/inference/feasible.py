@@ -78,7 +78,7 @@ def _feasible_start(
     for attempt in range(restarts):
         labels[todo] = -1
         stuck = _feasible_kernels.saturation_labels(
-            *model, todo, draw_seed(rng), attempt > 0, labels
+            model, todo, draw_seed(rng), attempt > 0, labels
         )
         if stuck == 0:
             return labels

@@ -1,4 +1,7 @@
-"""Gibbs sampling: marginals by drawing each label given its neighbours (PPC eq. 3.1)."""
+"""Gibbs sampling: marginals by drawing each label given its neighbours.
+
+Equation 3.1 of Lu and Leen (2007).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import InvalidParameter
-from coterie.inference import _field_kernels, _kernels
+from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
-from coterie.inference.model import Inference, IntArray, PairwiseModel, check_labels
+from coterie.inference.model import (
+    Inference,
+    IntArray,
+    PairwiseModel,
+    cheapest_labels,
+    check_labels,
+    total_energy,
+)
 
 __all__ = ["gibbs"]
 
@@ -51,15 +61,14 @@ def _run(
     model: PairwiseModel, labels: IntArray | None, seed: np.uint64, burn_in: int, n_samples: int
 ) -> Inference:
     if labels is None:
-        labels = np.empty(model.n_nodes, dtype=np.int64)
-        _kernels.cheapest_labels(model.unary, labels)
-    if not np.isfinite(_kernels.total_energy(*model, labels)):
+        labels = cheapest_labels(model)
+    if not np.isfinite(total_energy(model, labels)):
         labels = feasible_start(model, np.random.default_rng(int(seed)))
     y, best = labels.copy(), labels.copy()
     counts = np.zeros(model.unary.shape)
     together = np.zeros(model.indices.shape[0])
     _field_kernels.gibbs_run(*model, seed, burn_in, n_samples, y, best, counts, together)
-    value = float(_kernels.total_energy(*model, best))
+    value = total_energy(model, best)
     report = {"burn_in": burn_in, "n_samples": n_samples, "last": y}
     sweeps = burn_in + n_samples
     return Inference(

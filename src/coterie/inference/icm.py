@@ -5,13 +5,14 @@ Besag (1986), as section 3.3.6 of Basu et al. (2006) uses it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference import _icm_kernels, _kernels
+from coterie.inference import _icm_kernels, _kempe_kernels
+from coterie.inference._move_kernels import Desk
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
@@ -21,13 +22,13 @@ from coterie.inference.model import (
     IntArray,
     NoFeasibleLabels,
     PairwiseModel,
+    cheapest_labels,
     check_labels,
     components,
+    total_energy,
 )
 
-__all__ = ["IcmPlan", "cheapest_labels", "icm", "icm_plan", "polish"]
-
-_NO_LEAD = np.empty(0)
+__all__ = ["IcmPlan", "icm", "icm_plan", "polish"]
 
 
 class IcmPlan(NamedTuple):
@@ -54,9 +55,8 @@ class IcmPlan(NamedTuple):
 
 def icm_plan(model: PairwiseModel) -> IcmPlan:
     """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
-    linked = np.empty(model.indices.size, dtype=np.bool_)
-    hard, welded = _kernels.link_flags(model.same, model.differ, linked)
-    _, component = components(model, linked)
+    _, component = components(model, np.any(model.differ > 0, axis=1))
+    infinite = np.isinf(model.differ)
     sizes = np.bincount(component, minlength=1)
     several = sizes > 1
     number = np.where(several, np.cumsum(several) - 1, -1)
@@ -67,8 +67,8 @@ def icm_plan(model: PairwiseModel) -> IcmPlan:
         np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
         members.astype(np.int64),
         component.astype(np.int64),
-        hard,
-        welded,
+        bool(infinite.any() or np.isinf(model.same).any()),
+        bool(infinite.all(axis=1).any()),
     )
 
 
@@ -143,13 +143,6 @@ def icm(
     return min((found, other), key=lambda result: result.energy)
 
 
-def cheapest_labels(model: PairwiseModel) -> IntArray:
-    """Label (s,) of least unary cost of each node."""
-    labels = np.empty(model.n_nodes, dtype=np.int64)
-    _kernels.cheapest_labels(model.unary, labels)
-    return labels
-
-
 def component_start(
     model: PairwiseModel, plan: IcmPlan, seed: int, time_limit: float
 ) -> IntArray | None:
@@ -183,7 +176,7 @@ def _search_from(
 ) -> Inference:
     """Local search from `y`, or from a feasible start where hard edges make its energy infinite."""
     # Without hard edges the first sweep leaves forbidden labels by itself.
-    restarted = plan.hard and not np.isfinite(_kernels.total_energy(*model, y))
+    restarted = plan.hard and not np.isfinite(total_energy(model, y))
     if restarted:
         y = feasible_start(model, np.random.default_rng(int(seed)), time_limit=time_limit)
     found = _search(model, plan, y, seed, max_sweeps, max_chain, restarted)
@@ -208,31 +201,60 @@ def polish(
     """
     y = labels.copy()
     seed = draw_seed(random_state)
-    _run_moves(model, plan, y, _NO_LEAD if lead is None else lead, seed, 100, 1000)
+    _run_moves(model, plan, y, lead, seed, 100, 1000)
     return y
+
+
+class _Moves(NamedTuple):
+    """What a local search did."""
+
+    sweeps: int
+    converged: bool
+    row_moves: int
+    component_moves: int
+    swaps: int
+    all_chains_tried: bool
 
 
 def _run_moves(
     model: PairwiseModel,
     plan: IcmPlan,
     y: IntArray,
-    lead: FloatArray,
+    lead: FloatArray | None,
     seed: np.uint64,
     max_sweeps: int,
     max_chain: int,
-) -> Any:
-    return _icm_kernels.icm_run(
-        *model,
-        plan.member_ptr,
-        plan.members,
-        plan.component,
-        plan.hard,
-        seed,
-        max_sweeps,
-        max_chain,
-        lead,
-        y,
+) -> _Moves:
+    """Move `y`, in place, until no move of any kind helps or after `max_sweeps` row sweeps.
+
+    The dearer kinds of move are tried, and compiled, only where they have something to do.
+    """
+    s = model.n_nodes
+    desk = Desk(
+        state=np.array([seed], dtype=np.uint64),
+        queue=np.empty(s, dtype=np.int64),
+        costs=np.empty(model.n_labels),
+        lead=np.empty(s) if lead is None else lead,
+        active=np.ones(s, dtype=np.bool_),
+        dirty=np.ones(s, dtype=np.bool_),
     )
+    sweeps = row_moves = component_moves = swaps = 0
+    complete = True
+    while sweeps < max_sweeps:
+        moved = _icm_kernels.row_sweep(sweeps == 0 and lead is None, model, desk, y)
+        sweeps += 1
+        row_moves += moved
+        if moved:
+            continue
+        if plan.member_ptr.size > 1:
+            moved = _icm_kernels.component_sweep(model, plan, desk, y)
+            component_moves += moved
+        if not moved and plan.hard:
+            moved, complete = _kempe_kernels.kempe_sweep(model, max_chain, desk, y)
+            swaps += moved
+        if not moved:
+            return _Moves(sweeps, True, row_moves, component_moves, swaps, complete)
+    return _Moves(sweeps, False, row_moves, component_moves, swaps, complete)
 
 
 def _search(
@@ -244,15 +266,13 @@ def _search(
     max_chain: int,
     restarted: bool,
 ) -> Inference:
-    sweeps, converged, row_moves, component_moves, swaps, complete = _run_moves(
-        model, plan, y, _NO_LEAD, seed, max_sweeps, max_chain
-    )
+    done = _run_moves(model, plan, y, None, seed, max_sweeps, max_chain)
     report = {
-        "row_moves": row_moves,
-        "component_moves": component_moves,
-        "swaps": swaps,
-        "all_chains_tried": complete,
+        "row_moves": done.row_moves,
+        "component_moves": done.component_moves,
+        "swaps": done.swaps,
+        "all_chains_tried": done.all_chains_tried,
         "feasible_start": restarted,
     }
-    value = float(_kernels.total_energy(*model, y))
-    return Inference(y, None, value, None, sweeps, converged, report)
+    value = total_energy(model, y)
+    return Inference(y, None, value, None, done.sweeps, done.converged, report)

@@ -7,13 +7,19 @@ import time
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.inference import _kernels
 from coterie.inference._improve import improve
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, exact_plan, solve_exactly
 from coterie.inference.icm import icm
-from coterie.inference.model import Inference, IntArray, PairwiseModel, check_labels, subgraph
+from coterie.inference.model import (
+    Inference,
+    IntArray,
+    PairwiseModel,
+    check_labels,
+    subgraph,
+    total_energy,
+)
 
 __all__ = ["least_energy"]
 
@@ -79,9 +85,9 @@ def _least_energy(
     for nodes in np.split(wide, starts[1:]) if wide.size else []:
         part, _ = subgraph(model, nodes)
         labels[nodes], bound = improve(part, labels[nodes], deadline)
-        gap = _kernels.total_energy(*part, labels[nodes]) - bound
+        gap = total_energy(part, labels[nodes]) - bound
         given_up += max(gap, 0.0)
         unproven += nodes.size if gap > 0 else 0
-    value = float(_kernels.total_energy(*model, labels))
+    value = total_energy(model, labels)
     report = {"bound": value - given_up, "unproven": unproven, "eliminated": int(narrow.sum())}
     return Inference(labels, None, value, None, 0, unproven == 0, report)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import CoterieError
-from coterie.inference import _kernels
 from coterie.inference._program import build_program, contested, solve
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
@@ -16,6 +15,7 @@ from coterie.inference.model import (
     IntArray,
     NoFeasibleLabels,
     PairwiseModel,
+    cheapest_labels,
     check_labels,
     subgraph,
 )
@@ -65,8 +65,7 @@ def _run(
     random_state: RandomState,
     time_limit: float | None,
 ) -> Inference:
-    rounded = np.empty(model.n_nodes, dtype=np.int64)
-    _kernels.cheapest_labels(model.unary, rounded)
+    rounded = cheapest_labels(model)
     nodes = contested(model, rounded)
     settled, _ = subgraph(model, np.setdiff1d(np.arange(model.n_nodes), nodes))
     bound, fractional = float(settled.unary.min(axis=1).sum()), 0

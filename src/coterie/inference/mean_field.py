@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import InvalidParameter
-from coterie.inference import _field_kernels, _kernels
+from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
@@ -17,6 +17,7 @@ from coterie.inference.model import (
     PairwiseModel,
     check_labels,
     entry_rows,
+    total_energy,
 )
 
 __all__ = ["mean_field"]
@@ -36,9 +37,9 @@ def mean_field(
     """Maximise Σ_i H(q_i) − Σ_i q_i·unary_i − Σ_edges E_q[cost] ≤ log Z, one node at a time.
 
     Each update q_i(k) ∝ exp(−unary[i, k] − Σ_j E_{q_j}[cost(k, y_j)]) is the exact maximum over q_i
-    (PPC §3.3, with each unordered pair counted once), so the bound never falls. With hard edges the
-    bound is finite only if every possible pair of labels is allowed: the start is then a feasible
-    labelling, and a label is given weight only where it is allowed with certainty.
+    (Lu and Leen 2007, §3.3, each unordered pair counted once), so the bound never falls. With hard
+    edges the bound is finite only if every possible pair of labels is allowed: the start is then a
+    feasible labelling, and a label is given weight only where it is allowed with certainty.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def _run(
     state = np.array([seed], dtype=np.uint64)
     while sweeps < max_sweeps and not converged:
         direction = 0 if shuffle else 1 - 2 * (sweeps % 2)
-        change = _field_kernels.field_sweep(*model, direction, state, q)
+        change = _field_kernels.field_sweep(*model, direction, np.arange(model.n_nodes), state, q)
         bounds.append(_field_kernels.field_bound(*model, q))
         sweeps += 1
         converged = bool(change <= tol)
@@ -98,7 +99,7 @@ def _run(
     edge_same = None
     if pairs:
         edge_same = np.einsum("ek,ek->e", q[entry_rows(model)], q[model.indices])
-    value = float(_kernels.total_energy(*model, y))
+    value = total_energy(model, y)
     report = {"log_partition": "lower bound", "bounds": np.array(bounds)}
     return Inference(y, q, value, float(bounds[-1]), sweeps, converged, report, edge_same)
 
@@ -108,7 +109,7 @@ def _start(model: PairwiseModel, labels: IntArray | None, seed: np.uint64) -> Fl
     hard = np.isinf(model.same).any(axis=1) | np.isinf(model.differ).any(axis=1)
     q = np.empty_like(model.unary)
     _field_kernels.softmax_rows(model.unary, q)
-    if labels is not None and np.isfinite(_kernels.total_energy(*model, labels)):
+    if labels is not None and np.isfinite(total_energy(model, labels)):
         certain = np.arange(model.n_nodes)
     else:
         certain = np.unique(entry_rows(model)[hard])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie.constraints.graph import connected
 from coterie.exceptions import CoterieError, InvalidParameter
 from coterie.inference import _kernels
 
@@ -19,6 +20,7 @@ __all__ = [
     "Inference",
     "NoFeasibleLabels",
     "PairwiseModel",
+    "cheapest_labels",
     "components",
     "energy",
     "entry_rows",
@@ -197,26 +199,48 @@ def matching_entries(model: PairwiseModel) -> IntArray:
 
     An edge given twice is refused too: which of its entries belong together would be unclear.
     """
-    twin = np.empty(model.indices.shape[0], dtype=np.int64)
-    wrong = _kernels.match_entries(model.indptr, model.indices, twin)
-    if wrong >= 0:
+    rows, columns = entry_rows(model), model.indices
+    forward, back = rows * model.n_nodes + columns, columns * model.n_nodes + rows
+    by_row, by_column = np.argsort(forward, kind="stable"), np.argsort(back, kind="stable")
+    forward, back = forward[by_row], back[by_column]
+    odd = forward != back
+    odd[1:] |= forward[1:] == forward[:-1]
+    if odd.any():
+        at = int(np.argmax(odd))
+        wrong = by_row[at] if forward[at] <= back[at] else by_column[at]
         raise InvalidParameter(
-            f"The graph is not symmetric or repeats an edge (entry {wrong}, or row "
-            f"{np.searchsorted(model.indptr, wrong, side='right') - 1}): give each edge once in "
-            "each direction."
+            f"The graph is not symmetric or repeats an edge (entry {wrong}, between nodes "
+            f"{rows[wrong]} and {columns[wrong]}): give each edge once in each direction."
         )
+    twin = np.empty(columns.shape[0], dtype=np.int64)
+    twin[by_row] = by_column
     return twin
 
 
 def energy(model: PairwiseModel, labels: ArrayLike) -> float:
     """E(labels); ``inf`` if a hard edge or a forbidden label is used."""
-    y = check_labels(model, labels)
-    return float(_kernels.total_energy(*model, y))
+    return total_energy(model, check_labels(model, labels))
+
+
+def total_energy(model: PairwiseModel, labels: IntArray) -> float:
+    """E(labels), for labels that are known to be right."""
+    return float(node_energies(model, labels).sum())
 
 
 def pair_energy(model: PairwiseModel, labels: IntArray) -> float:
     """The edges' part of E(labels), for labels that are known to be right."""
-    return float(_kernels.edge_energy(*model[1:], labels))
+    return float(_edge_costs(model, labels).sum())
+
+
+def node_energies(model: PairwiseModel, labels: IntArray) -> FloatArray:
+    """What each node (s,) adds to E(labels): its label, and its edges to later nodes."""
+    return _edge_costs(model, labels) + model.unary[np.arange(model.n_nodes), labels]
+
+
+def _edge_costs(model: PairwiseModel, labels: IntArray) -> FloatArray:
+    costs = np.empty(model.n_nodes)
+    _kernels.edge_costs(model, labels, costs)
+    return costs
 
 
 def check_labels(model: PairwiseModel, labels: ArrayLike) -> IntArray:
@@ -227,6 +251,11 @@ def check_labels(model: PairwiseModel, labels: ArrayLike) -> IntArray:
     if y.size and (y.min() < 0 or y.max() >= model.n_labels):
         raise InvalidParameter(f"labels must lie in 0..{model.n_labels - 1}.")
     return y
+
+
+def cheapest_labels(model: PairwiseModel) -> IntArray:
+    """Label (s,) of least unary cost of each node."""
+    return model.unary.argmin(axis=1)
 
 
 def entry_rows(model: PairwiseModel) -> IntArray:
@@ -242,10 +271,11 @@ def components(model: PairwiseModel, keep: NDArray[np.bool_] | None = None) -> t
     keep : (2E,) bool, optional
         Use only these entries.
     """
-    label = np.empty(model.n_nodes, dtype=np.int64)
-    mask = np.empty(0, dtype=np.bool_) if keep is None else np.ascontiguousarray(keep)
-    count = _kernels.component_labels(model.indptr, model.indices, mask, label)
-    return int(count), label
+    ends = np.column_stack((entry_rows(model), model.indices))
+    component, count = connected(
+        ends[ends[:, 0] < ends[:, 1]] if keep is None else ends[keep], model.n_nodes
+    )
+    return count, component
 
 
 def subgraph(model: PairwiseModel, nodes: ArrayLike) -> tuple[PairwiseModel, IntArray]:

@@ -1,9 +1,14 @@
-"""Engines by name."""
+"""Engines by name, with what each can do.
+
+An engine that is registered is offered by every estimator that asks for what it can do: their
+lists of names are made by `engines`.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -21,18 +26,71 @@ from coterie.inference.mean_field import mean_field
 from coterie.inference.model import Inference, PairwiseModel
 from coterie.validation import check_choice
 
-__all__ = ["ENGINES", "infer"]
+__all__ = ["ENGINES", "Engine", "engines", "infer"]
 
-ENGINES: dict[str, Callable[..., Inference]] = {
-    "icm": icm,
-    "mean_field": mean_field,
-    "gibbs": gibbs,
-    "belief_propagation": belief_propagation,
-    "exact": eliminate,
-    "least_energy": least_energy,
-    "linear_program": linear_program,
-    "auto": auto,
+_SHARED = ("labels", "random_state")  # what `infer` hands to every engine that takes it
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to work on a `PairwiseModel`.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(model, ...) -> Inference``.
+    labels : bool
+        Whether it looks for a labelling of low energy (every engine of ours does).
+    marginals : bool
+        Whether it gives P(y_i = k) and P(y_i = y_j).
+    proof : bool
+        Whether its labels are of least energy when it says that it converged.
+    """
+
+    run: Callable[..., Inference]
+    labels: bool = True
+    marginals: bool = False
+    proof: bool = False
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Which of `labels` (a start) and `random_state` it takes."""
+        return tuple(name for name in _SHARED if name in self._parameters)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of its own options."""
+        return tuple(name for name in self._parameters[1:] if name not in _SHARED)
+
+    @property
+    def _parameters(self) -> list[str]:
+        return list(inspect.signature(self.run).parameters)
+
+
+ENGINES: dict[str, Engine] = {
+    "icm": Engine(icm),
+    "mean_field": Engine(mean_field, marginals=True),
+    "gibbs": Engine(gibbs, marginals=True),
+    "belief_propagation": Engine(belief_propagation, marginals=True),
+    "exact": Engine(eliminate, marginals=True, proof=True),
+    "least_energy": Engine(least_energy, proof=True),
+    "linear_program": Engine(linear_program),
+    "auto": Engine(auto, marginals=True),
 }
+
+
+def engines(*, labels: bool = False, marginals: bool = False, proof: bool = False) -> list[str]:
+    """Names of the engines that can do all that is asked for.
+
+    >>> from coterie.inference import engines
+    >>> engines(proof=True)
+    ['exact', 'least_energy']
+    """
+    return [
+        name
+        for name, engine in ENGINES.items()
+        if engine.labels >= labels and engine.marginals >= marginals and engine.proof >= proof
+    ]
 
 
 def infer(
@@ -50,10 +108,9 @@ def infer(
     """
     check_choice("method", method, tuple(ENGINES))
     engine = ENGINES[method]
-    known = inspect.signature(engine).parameters
-    unknown = sorted(set(options) - set(known))
+    unknown = sorted(set(options) - set(engine.options))
     if unknown:
-        own = ", ".join(sorted(set(known) - {"model", "labels", "random_state"}))
+        own = ", ".join(sorted(engine.options))
         raise InvalidParameter(f"Engine {method!r} has no option {unknown[0]!r}; it has: {own}.")
     shared = {"labels": labels, "random_state": random_state}
-    return engine(model, **{k: v for k, v in shared.items() if k in known}, **options)
+    return engine.run(model, **{name: shared[name] for name in engine.takes}, **options)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference import _kernels
 from coterie.inference._random import RandomState
 from coterie.inference.icm import icm
 from coterie.inference.model import (
@@ -20,7 +19,9 @@ from coterie.inference.model import (
     NoFeasibleLabels,
     PairwiseModel,
     components,
+    node_energies,
     subgraph,
+    total_energy,
 )
 
 __all__ = ["Crowd", "better_by_component", "crowd_of", "restart_crowd"]
@@ -79,7 +80,7 @@ def restart_crowd(
     merged = better_by_component(part, crowd.component, before, fresh)
     labels = labels.copy()
     labels[crowd.nodes] = merged
-    old, new = (_kernels.total_energy(*part, y) for y in (before, merged))
+    old, new = (total_energy(part, y) for y in (before, merged))
     return labels, float((old - new) / abs(old)) if old != new else 0.0
 
 
@@ -87,9 +88,9 @@ def better_by_component(
     model: PairwiseModel, component: IntArray, one: IntArray, two: IntArray
 ) -> IntArray:
     """For each component the labels of lower energy, those of `one` where equal."""
-    energies = np.zeros((2, int(component.max(initial=-1)) + 1))
-    for total, labels in zip(energies, (one, two), strict=True):
-        _kernels.component_energies(*model, component, labels, total)
+    energies = [
+        np.bincount(component, weights=node_energies(model, labels)) for labels in (one, two)
+    ]
     margin = 1e-12 * np.abs(energies[0])
     gains = energies[1] < energies[0] - np.where(np.isfinite(margin), margin, 0.0)
     return np.where(gains[component], two, one)

@@ -43,7 +43,7 @@ class GPKMeans(PropagatingClusterer):
         `PPC`, `RDPMeans`, ...); None is `MPCKMeans()`. Metrics it learns, or covariances, shape
         the Gaussians; otherwise they are round.
     threshold : float in (0, 1], default 0.5
-        Least weight of a propagated pair, for a source of weight 1. The thesis uses 0.5 and 0.7,
+        Least weight of a propagated pair, for a source of weight 1. Eaton (2005) uses 0.5 and 0.7,
         and 0.01 to 0.05 in twenty dimensions, where few rows are near each other.
     reduce : {"max", "sum"}, default "max"
         Of several pairs of one kind on the same rows, the strongest or their sum.
@@ -52,9 +52,9 @@ class GPKMeans(PropagatingClusterer):
         estimator's objective settles or a labelling comes back.
     start : {"model", "centers"}, default "model"
         What a round takes over from the last: all of it (centres, metrics and labels), so that on
-        the same pairs it cannot end with a higher objective; or as in the thesis its centres
-        alone, from which metrics are learned afresh, which often ends in another optimum, be it
-        better or worse. Mixtures and clusterers that infer K have "model" only.
+        the same pairs it cannot end with a higher objective; or as in Eaton (2005) its
+        centres alone, from which metrics are learned afresh, which often ends in another optimum,
+        be it better or worse. Mixtures and clusterers that infer K have "model" only.
     reduce_dim : transformer, default None
         Propagate in the space of its `fit_transform`, by Euclidean distance there: PCA, RCA
         (which is given the constraints) or TruncatedSVD for sparse rows. In many dimensions a

@@ -29,7 +29,7 @@ __all__ = ["REDUCTIONS", "Lists", "Neighborhood", "Options", "Sources", "read_so
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Several propagated pairs on the same two rows: the strongest (the thesis' reduced propagation),
+# Several propagated pairs on the same two rows: the strongest (Eaton's reduced propagation),
 # or all of them together (full propagation).
 REDUCTIONS: dict[str, Callable[..., Any]] = {"max": np.maximum.reduceat, "sum": np.add.reduceat}
 
@@ -132,14 +132,7 @@ def spread(
     kind = np.concatenate([sources.kind, sources.kind[source]])
     weight = np.concatenate([sources.weight, strength[source] * np.exp(-0.5 * energy)])
     found = _merged(n, pairs, kind, weight, options.reduce)
-    must = found.kind > 0
-    return Constraints(
-        n,
-        must_link=found.pairs[must],
-        cannot_link=found.pairs[~must],
-        must_weight=found.weight[must],
-        cannot_weight=found.weight[~must],
-    )
+    return Constraints.from_arrays(n, found.pairs, found.kind, weight=found.weight)
 
 
 def _find(

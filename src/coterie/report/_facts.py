@@ -225,9 +225,7 @@ def _pairs_of(model: Any, constraints: Any, n: int) -> tuple[Constraints, bool]:
     broken = getattr(model, "violations_", None)
     if broken is None or not len(broken):
         return Constraints(n), False
-    must = broken.kind > 0
-    ends = np.column_stack([broken.i, broken.j])
-    return Constraints(n, must_link=ends[must], cannot_link=ends[~must]), False
+    return Constraints.from_arrays(n, np.column_stack([broken.i, broken.j]), broken.kind), False
 
 
 def _pairs_to_show(

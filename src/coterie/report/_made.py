@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
 import re
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import Any
 
 from coterie.report._blocks import Section, section, table
 from coterie.report._records import shorten
+from coterie.versions import versions
 
 __all__ = ["how_it_was_made"]
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+", re.IGNORECASE)  # differs from run to run
-PACKAGES = ("coterie", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def how_it_was_made(model: Any, made: Mapping[str, Any] | None) -> Section:
@@ -28,11 +26,8 @@ def how_it_was_made(model: Any, made: Mapping[str, Any] | None) -> Section:
     if made:
         rows = [[str(name), shorten(_plain(value), 600)] for name, value in made.items()]
         parts.append(table("The run", ["what", "value"], rows, "made"))
-    versions = [
-        ["Python", platform.python_version()],
-        *([name, version(name)] for name in PACKAGES),
-    ]
-    parts.append(table("Versions that made this report", ["package", "version"], versions, "made"))
+    used = [[name, version] for name, version in versions().items()]
+    parts.append(table("Versions that made this report", ["package", "version"], used, "made"))
     return section("How it was made", *parts, id_="made")
 
 

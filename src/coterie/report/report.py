@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from coterie.exceptions import InvalidParameter
+from coterie.files import new_file
 from coterie.report import _sections
 from coterie.report._blocks import Section
 from coterie.report._facts import gather
@@ -124,13 +124,8 @@ def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: An
     """
     target = Path(path)
     page = build_report(model, X, **options)
-    # Not tempfile: its files are private to the user, and a report is there to be shown.
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
+    with new_file(target) as temporary:
         temporary.write_text(page, encoding="utf-8", newline="\n")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 

@@ -93,14 +93,7 @@ def check_weight_is_multiplicity(estimator: Any, can: Capabilities) -> None:
 
 
 def _reweighted(c: Constraints, factor: float) -> Constraints:
-    must = c.kind > 0
-    return Constraints(
-        c.n_samples,
-        must_link=c.pairs[must],
-        cannot_link=c.pairs[~must],
-        must_weight=factor * c.weight[must],
-        cannot_weight=factor * c.weight[~must],
-    )
+    return Constraints.from_arrays(c.n_samples, c.pairs, c.kind, weight=factor * c.weight)
 
 
 @needs("constraints", "binding", "hard")

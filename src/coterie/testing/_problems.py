@@ -86,13 +86,7 @@ def true_pairs(
     """Random distinct pairs, each of the kind the groups say."""
     pairs = _distinct_pairs(groups.size, n_pairs, rng)
     same = groups[pairs[:, 0]] == groups[pairs[:, 1]]
-    return Constraints(
-        groups.size,
-        must_link=pairs[same],
-        cannot_link=pairs[~same],
-        must_weight=weight,
-        cannot_weight=weight,
-    )
+    return Constraints.from_arrays(groups.size, pairs, same, weight=weight)
 
 
 def _distinct_pairs(n: int, n_pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:

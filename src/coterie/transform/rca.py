@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints
+from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.validation import check_constraints, check_count, check_real, check_rows
 
@@ -156,9 +157,7 @@ class Scatter(NamedTuple):
 
     def whitener(self) -> Array:
         """T (d, r): T' total T = I on the r directions in which the rows vary."""
-        values, vectors = np.linalg.eigh(self.total)
-        varies = values > _EPS * max(values[-1], np.finfo(float).tiny)
-        return vectors[:, varies] / np.sqrt(values[varies])
+        return whitening(self.total, _EPS).map
 
     def within_whitened(self) -> Array:
         """The covariance within chunklets (r, r) where that of all rows is I."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from coterie.cluster import Mosaic
 from coterie.cluster.mosaic import search
-from coterie.cluster.mosaic.space import Space
+from coterie.cluster.mosaic.space import MosaicSpace
 from coterie.constraints import Constraints
-from coterie.data import use_threads
+from coterie.data import ProcessEngine, use_engine, use_threads
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from reference import mosaic as naive
 
@@ -224,9 +228,9 @@ class TestObjective:
         held = {}
         original = search.finish
 
-        def keep(ridge, *args, **options):
-            held["ridge"] = ridge
-            return original(ridge, *args, **options)
+        def keep(problem, *args, **options):
+            held["ridge"] = problem.ridge
+            return original(problem, *args, **options)
 
         monkeypatch.setattr(search, "finish", keep)
         model = Mosaic(2, n_prototypes=100, random_state=seed).fit(X, constraints=known)
@@ -250,7 +254,7 @@ class TestObjective:
         known, _ = random_pairs(y, 15, np.random.default_rng(0))
         model = Mosaic(6, random_state=0).fit(X, constraints=known)
         assert len(model.prototypes_) == 6
-        place = Space(model.center_, model.basis_, False).coordinates(X)
+        place = MosaicSpace(model.center_, model.basis_, False).coordinates(X)
         wanted = naive.objective(
             model.labels_,
             np.array([[naive.cauchy(x, z) for z in model.landmarks_] for x in place]),
@@ -326,6 +330,21 @@ class TestInput:
             assert (fits[0].labels_ == other.labels_).all()
             assert (fits[0].field_weights_ == other.field_weights_).all()
             assert fits[0].objective_ == other.objective_
+
+    def test_processes_give_the_bits_of_threads(self):
+        X, y = make_moons(8500, noise=0.2, random_state=0)  # two blocks
+        known, _ = random_pairs(y, 100, np.random.default_rng(0))
+        model = Mosaic(2, n_prototypes=20, max_iter=2, noise=0.05, random_state=0)
+        wanted = clone(model).fit(X, constraints=known)
+        with (
+            ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
+            use_engine(ProcessEngine(pool, 2)),
+        ):
+            found = clone(model).fit(X, constraints=known)
+            np.testing.assert_array_equal(found.predict(X), wanted.predict(X))
+        np.testing.assert_array_equal(found.labels_, wanted.labels_)
+        np.testing.assert_array_equal(found.field_weights_, wanted.field_weights_)
+        assert found.objective_ == wanted.objective_
 
     def test_fewer_distinct_rows_than_prototypes_or_clusters(self):
         X = np.repeat([[0.0, 0], [0, 1], [5, 5]], 10, axis=0)

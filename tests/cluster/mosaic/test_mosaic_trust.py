@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mosaic_problems import TUNING, posed
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_info
 
 from coterie import Constraints, Mosaic
 from coterie.cluster.mosaic import trust
-from coterie.cluster.mosaic.evidence import Evidence
-from coterie.cluster.mosaic.pilot import Kind, Pilot, Settings, side_by_side
-from coterie.cluster.mosaic.space import fit_space
+from coterie.cluster.mosaic.beliefs import form_beliefs, start_from
+from coterie.cluster.mosaic.noise import Noise
+from coterie.cluster.mosaic.parallel import side_by_side
+from coterie.cluster.mosaic.starts import StartKind, try_start
 from coterie.constraints import sample_pairs
 from coterie.data import num_threads, use_threads
 from coterie.progress import keep_going, watching
 
-BY_POSITION, BY_PAIRS = Kind(seed=0, reach=None), Kind(seed=0, reach=0)
+BY_POSITION, BY_PAIRS = StartKind(seed=0, reach=np.inf), StartKind(seed=0, reach=10.0)
 
 
 def moons(n: int, pairs: int, noise: float, seed: int = 0):
@@ -25,19 +27,12 @@ def moons(n: int, pairs: int, noise: float, seed: int = 0):
     return X, y, sample_pairs(y, pairs, noise=noise, random_state=seed)
 
 
-def piloted(X, known):
-    weights = np.ones(len(X))
-    _, coordinates = fit_space(X, "sqeuclidean", weights, 50, 0)
-    settings = Settings(2, 100, False, "auto", 0.1, None, False, 1, 25, 5e-4)
-    rng = np.random.default_rng(0)
-    pilot = Pilot.placed(coordinates, 100, Evidence(known), weights, settings, rng)
-    return pilot, coordinates
-
-
-def found_rate(X, known, kind=BY_PAIRS):
-    pilot, coordinates = piloted(X, known)
-    state = pilot.try_start(pilot.start_labels(kind, 2), 2, 10)
-    return trust.trusted_rate(pilot, state, coordinates, kind, 2)
+def chosen_rate(X, known, kind=BY_PAIRS, tuning=TUNING):
+    """The noise rate that is chosen; None where pairs are trusted."""
+    problem, coordinates = posed(X, known, tuning)
+    state = try_start(problem, kind, 2, 10)
+    noise = trust.choose_noise(problem, state, coordinates, kind)
+    return noise.rate if noise.origin == "chosen" else None
 
 
 def all_pairs(y, rows, noise, seed=0):
@@ -53,14 +48,14 @@ class TestTrust:
     @pytest.mark.parametrize(("noise", "wanted"), [(0.0, None), (0.1, 0.1), (0.2, 0.2), (0.3, 0.3)])
     def test_the_rate_of_the_ladder_nearest_to_the_truth_is_found(self, noise, wanted):
         X, _, known = moons(400, 800, noise)
-        assert found_rate(X, known) == wanted
+        assert chosen_rate(X, known) == wanted
 
     @pytest.mark.parametrize("noise", [0.0, 0.05, 0.1, 0.2, 0.3])
     def test_many_pairs_a_row_check_one_another(self, noise, monkeypatch):
         X, y = make_moons(600, noise=0.08, random_state=0)
         known = all_pairs(y, np.arange(0, 600, 9), noise)
-        monkeypatch.setattr(trust, "_predicting_rate", None)  # not asked
-        rate = found_rate(X, known)
+        monkeypatch.setattr(trust, "_predicting_noise", None)  # not asked
+        rate = chosen_rate(X, known)
         if noise:
             broken = (known.kind > 0) != (y[known.pairs[:, 0]] == y[known.pairs[:, 1]])
             assert rate == pytest.approx(broken.mean(), abs=0.01)
@@ -70,16 +65,17 @@ class TestTrust:
     def test_many_pairs_that_too_few_clusters_must_break_are_no_reason_for_distrust(self):
         X, _ = make_moons(600, noise=0.08, random_state=0)
         apart = all_pairs(np.arange(600), np.arange(0, 600, 9), 0.0)
-        assert found_rate(X, apart) is None
+        assert chosen_rate(X, apart) is None
 
     def test_held_out_pairs_are_judged_by_the_formula(self):
         X, _, known = moons(60, 40, 0.1)
-        pilot, _ = piloted(X, known)
+        problem, _ = posed(X, known)
         part = np.arange(0, known.n_pairs, 3)
-        fold = trust._hold_out(pilot, part, BY_POSITION, 2)
+        fold = trust._hold_out(problem, part, BY_POSITION, 2)
         assert fold.evidence.constraints.n_pairs == known.n_pairs - part.size
-        state = pilot.hearing(fold.evidence, 0.2).try_start(fold.start, 2, trust._ROUNDS)
-        found = trust._agreement(pilot, [fold], 0.2, 2)
+        others = problem.with_pairs(fold.evidence, Noise(0.2, "chosen"))
+        state = form_beliefs(others, start_from(others, fold.start, 2), TUNING.fold_rounds)
+        found = trust._agreement(problem, [fold], 2, 0.2)
         wanted = 0.0
         for number, share in zip(part, found.share, strict=True):
             i, j = known.pairs[number]
@@ -87,14 +83,14 @@ class TestTrust:
             agree = same if known.kind[number] > 0 else 1 - same
             assert share == pytest.approx(agree)
             wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
-        assert trust._chances(found, 0.2).sum() == pytest.approx(wanted)
-        assert trust._at_best(found).sum() >= wanted
+        assert found.log_chances(0.2).sum() == pytest.approx(wanted)
+        assert found.at_best().sum() >= wanted
 
     def test_clusters_that_do_not_follow_positions_are_no_reason_for_distrust(self):
         rng = np.random.default_rng(0)
         X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
         known = sample_pairs(y, 250, random_state=0)
-        assert found_rate(X, known) is None
+        assert chosen_rate(X, known) is None
 
     def test_pairs_of_one_kind_or_few_pairs_cannot_tell(self):
         X, _, known = moons(200, 300, 0.2)
@@ -103,35 +99,32 @@ class TestTrust:
             known.only("cannot_link"),
             known._take(np.arange(10)),
         ):
-            assert found_rate(X, some, BY_POSITION) is None
+            assert chosen_rate(X, some, BY_POSITION) is None
 
-    def test_of_many_rows_and_pairs_a_part_decides_and_finds_the_same(self, monkeypatch):
+    def test_of_many_rows_and_pairs_a_part_decides_and_finds_the_same(self):
         X, _, known = moons(3000, 3000, 0.2)
-        monkeypatch.setattr(trust, "_MOST_PAIRS", 800)
-        monkeypatch.setattr(trust, "_MOST_ROWS", 1700)
-        pilot, coordinates = piloted(X, known)
-        smaller, plain = trust._smaller(pilot, coordinates, np.random.default_rng(0))
-        evidence = smaller.stage.evidence
-        assert evidence.constraints.n_samples == 1700
-        assert plain.size == evidence.constraints.n_pairs >= 800
-        assert found_rate(X, known) == 0.2
+        few = TUNING._replace(deciding_pairs=800, deciding_rows=1700)
+        problem, coordinates = posed(X, known, few)
+        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0)).evidence
+        assert part.constraints.n_samples == 1700
+        assert part.plain.size == part.constraints.n_pairs >= 800
+        assert chosen_rate(X, known, tuning=few) == 0.2
 
-    def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self, monkeypatch):
+    def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self):
         X, y, known = moons(1000, 200, 0.0)
         i = np.arange(999)
         hard = Constraints(1000, must_link=np.c_[i, i + 1][y[:-1] == y[1:]]).as_hard()
-        monkeypatch.setattr(trust, "_MOST_ROWS", 500)
-        pilot, coordinates = piloted(X, hard + known)
-        smaller, _ = trust._smaller(pilot, coordinates, np.random.default_rng(0))
-        assert smaller.stage.evidence.constraints.n_samples == 500
+        problem, coordinates = posed(X, hard + known, TUNING._replace(deciding_rows=500))
+        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0))
+        assert part.evidence.constraints.n_samples == 500
 
     def test_hard_and_certain_pairs_are_never_held_out(self):
         X, _, known = moons(200, 200, 0.0)
         hard = known._take(np.arange(100)).as_hard()
-        pilot, coordinates = piloted(X, hard + known._take(np.arange(100, 200)))
-        _, plain = trust._smaller(pilot, coordinates, np.random.default_rng(0))
-        assert not pilot.stage.evidence.constraints.is_hard[plain].any()
-        assert plain.size == 100
+        problem, coordinates = posed(X, hard + known._take(np.arange(100, 200)))
+        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0)).evidence
+        assert not part.constraints.is_hard[part.plain].any()
+        assert part.plain.size == 100
 
     def test_with_one_answer_in_five_wrong_pairs_still_help(self):
         gains = []

@@ -343,7 +343,7 @@ def test_sample_follows_the_mixture():
 
 # -- starts ----------------------------------------------------------------------------------------
 def test_the_second_start_finds_a_cluster_inside_another_that_random_starts_miss():
-    """Seed 001's third set: a thin layer within a wide class, both of the same mean."""
+    """The third set of Lu and Leen: a thin layer within a wide class, both of the same mean."""
     bunch = load("ppc_3")
     known = sample_pairs(bunch.target, 100, overlap=False, random_state=3).as_hard()
     settings = {"n_components": 2, "reg_covar": 1e-4, "random_state": 0}

@@ -1,4 +1,4 @@
-"""COP-KMeans: K-Means that breaks no pair (Wagstaff 2002; seed 004, 2.5.1)."""
+"""COP-KMeans: K-Means that breaks no pair (Wagstaff et al. 2001; Eaton 2005, 2.5.1)."""
 
 from __future__ import annotations
 

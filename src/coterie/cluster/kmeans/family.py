@@ -21,20 +21,11 @@ from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidParameter
+from coterie.inference import engines
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
 
 Array = NDArray[Any]
 
-INFERENCE = (
-    "icm",
-    "mean_field",
-    "gibbs",
-    "belief_propagation",
-    "linear_program",
-    "exact",
-    "least_energy",
-    "auto",
-)
 INITS = ("neighborhoods", "k-means++", "random", "perturb")
 
 
@@ -125,7 +116,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     def _check_common(self) -> None:
         check_count("max_iter", self.max_iter)
         check_real("tol", self.tol)
-        check_choice("inference", self.inference, INFERENCE)
+        check_choice("inference", self.inference, engines(labels=True))
         if self.n_init != "auto":
             check_count("n_init", self.n_init)
         if self.w != "auto":

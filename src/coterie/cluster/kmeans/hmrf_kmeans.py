@@ -1,4 +1,4 @@
-"""HMRF-KMeans: constrained K-Means with distortions that are learned (seed 000)."""
+"""HMRF-KMeans: constrained K-Means with distortions that are learned (Basu et al. 2006)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["HMRFKMeans"]
 class HMRFKMeans(PairwiseKMeans):
     r"""K-Means on a hidden Markov random field, with a distortion that adapts to the pairs.
 
-    Minimises (3.14) of Basu, Bilenko, Banerjee and Mooney,
+    Minimises (3.14) of Basu, Bilenko, Banerjee and Mooney (2006),
 
     .. math:: \sum_i d_A(x_i, \mu_{y_i}) + \sum_{ML} w_{ij} \varphi(x_i, x_j) 1[y_i \ne y_j]
         + \sum_{CL} w_{ij} (\varphi^{max} - \varphi(x_i, x_j)) 1[y_i = y_j]
@@ -29,7 +29,7 @@ class HMRFKMeans(PairwiseKMeans):
     where a broken must-link costs more the farther its rows, a broken cannot-link more the
     nearer, and the last term stands for the squared Euclidean distance only. (For that distance
     the objective is twice the negative log-posterior, up to constants, which is the scale of
-    `w`.) The paper's ablations are settings: C-D-R the default, C-D `prior=None`, C
+    `w`.) The ablations of Basu et al. (2006) are settings: C-D-R the default, C-D `prior=None`, C
     `learn_metric=False`, K-Means without constraints.
 
     Parameters

@@ -1,4 +1,4 @@
-"""MPCK-Means: metric pairwise constrained K-Means (seed 004, section 2.6)."""
+"""MPCK-Means: metric pairwise constrained K-Means (Bilenko et al. 2004; Eaton 2005, 2.6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["MPCKMeans"]
 class MPCKMeans(HMRFKMeans):
     r"""K-Means with pairs and one learned metric for each cluster.
 
-    Minimises (2.4)-(2.6): :math:`\sum_i (\|x_i - \mu_{y_i}\|^2_{A_{y_i}} - \log\det A_{y_i})`
+    Minimises, as (2.4)-(2.6) of Eaton (2005),
+    :math:`\sum_i (\|x_i - \mu_{y_i}\|^2_{A_{y_i}} - \log\det A_{y_i})`
     plus the cost of broken pairs: for a must-link the mean of its squared distance under its two
     clusters' metrics, for a cannot-link the diameter of the data less the distance of its rows,
     both under the cluster's metric. It is `HMRFKMeans` with squared Euclidean distance, no prior,

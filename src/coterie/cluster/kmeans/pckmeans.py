@@ -1,4 +1,4 @@
-"""PCKMeans: pairwise constrained K-Means (seed 003)."""
+"""PCKMeans: pairwise constrained K-Means (Basu et al. 2004)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AUTO_WEIGHT = 2.0  # w="auto" in units of a row's mean distortion within its cl
 class PCKMeans(PairwiseKMeans):
     r"""K-Means that pays `w` for every must-link or cannot-link it breaks.
 
-    Minimises (2.1) of Basu, Banerjee and Mooney,
+    Minimises (2.1) of Basu, Banerjee and Mooney (2004),
 
     .. math:: \tfrac12 \sum_i \|x_i - \mu_{y_i}\|^2
         + \sum_{ML} w_{ij} 1[y_i \ne y_j] + \sum_{CL} w_{ij} 1[y_i = y_j],

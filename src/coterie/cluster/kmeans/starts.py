@@ -1,7 +1,7 @@
 """Where the centres start: neighbourhoods from the must-links, completed by k-means++.
 
-Neighbourhoods are groups of rows that the pairs say belong together (Figure 1 of PCKMeans,
-section 3.3.5 of HMRF-KMeans).
+Neighbourhoods are groups of rows that the pairs say belong together (Figure 1 of
+Basu et al. 2004, section 3.3.5 of Basu et al. 2006).
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any
 
 
 def perturbed_mean(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
-    """Complete `centers` by perturbations of the global centroid (section 3.3.5 as printed)."""
+    """Complete `centers` by perturbations of the global centroid (Basu et al. 2006, 3.3.5)."""
     together = np.zeros(problem.rows.n, dtype=np.int32)
     shape = Shape(1, problem.rows.d)
     counts, sums, _ = sums_by_label(
@@ -185,9 +185,9 @@ def initial_centers(
     """Candidate centres (K, d) for one start; the caller keeps the one of least objective.
 
     Where there are more than K neighbourhoods the first start offers two choices: the largest
-    (PCKMeans, Figure 1) and the weighted farthest-first traversal (HMRF-KMeans, 3.3.5), since the
-    largest may all lie in one cluster and the farthest may be outliers. Later starts draw them at
-    random, far ones more often, so that restarts differ.
+    (Basu et al. 2004, Figure 1) and the weighted farthest-first traversal (Basu et al. 2006,
+    section 3.3.5), since the largest may all lie in one cluster and the farthest may be
+    outliers. Later starts draw them at random, far ones more often, so that restarts differ.
     """
     k = problem.settings.n_clusters
     rng = np.random.default_rng(seed)

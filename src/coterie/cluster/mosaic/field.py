@@ -9,62 +9,51 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.data import Rows
+from coterie.cluster.mosaic import passes
+from coterie.cluster.mosaic.passes import Float32, Landmarks, kernel
+from coterie.cluster.mosaic.tuning import Tuning
+from coterie.data import Rows, fold, map_blocks
+from coterie.distortions.whitening import whitening
+
+__all__ = [
+    "FieldRidge",
+    "MosaicField",
+    "build_field",
+    "field_values",
+    "members",
+    "nearest",
+    "place_prototypes",
+]
 
 Array = NDArray[Any]
-Float32 = NDArray[np.float32]
 
-_STEP = 1024  # rows handled at once: a block of them times all prototypes stays in the cache
-_SAMPLE = 20  # rows per prototype that place the prototypes
-_LLOYD_STEPS = 5
-_EXACT_WORK = 10**10  # multiplications up to which leverages are exact
-_SKETCH = 128
 _RANK_TOLERANCE = 1e-5  # directions of the kernel below this share of the largest are dropped
+_MOST_LEVERAGE = 0.95  # a row that is all there is nearby keeps a little of the others' field
 
 
-def kernel(A: Float32, B: Float32) -> Float32:
-    """Cauchy kernel 1 / (1 + 2 |a - b|^2) of all pairs, (n, M).
-
-    A mixture of Gaussians of every width, the typical one a quarter of the mean squared distance
-    between two rows (1 in a `Space`): steep near a prototype, and never flat far from it.
-    """
-    squares = A @ (-2.0 * B.T)
-    squares += np.einsum("ij,ij->i", A, A)[:, None]
-    squares += np.einsum("ij,ij->i", B, B)
-    np.maximum(squares, 0.0, out=squares)
-    squares *= 2.0
-    squares += 1.0
-    return np.reciprocal(squares, out=squares)
-
-
-def place_prototypes(coordinates: Float32, count: int, rng: np.random.Generator) -> Float32:
+def place_prototypes(
+    coordinates: Float32, count: int, tuning: Tuning, rng: np.random.Generator
+) -> Float32:
     """Prototypes (M, e) spread as the rows are: K-Means from random rows on a sample of them.
 
     All distinct rows where there are no more than `count`.
     """
     n = coordinates.shape[0]
-    sample = rng.permutation(n)[: _SAMPLE * count]
+    sample = rng.permutation(n)[: tuning.rows_per_prototype * count]
     rows = coordinates[np.sort(sample)]
     distinct = np.unique(rows, axis=0)
     if len(distinct) <= count:
         return distinct
     prototypes = distinct[np.sort(rng.permutation(len(distinct))[:count])]
-    for _ in range(_LLOYD_STEPS):
-        prototypes = _lloyd_step(rows, prototypes)
+    for _ in range(tuning.placing_steps):
+        prototypes = _lloyd_step(rows, prototypes, tuning.steepness)
     return prototypes
 
 
-def nearest(coordinates: Float32, prototypes: Float32) -> NDArray[np.int64]:
+def nearest(coordinates: Float32, prototypes: Float32, steepness: float) -> NDArray[np.int64]:
     """The nearest prototype (n,) of each row."""
-    out = np.empty(coordinates.shape[0], dtype=np.int64)
-
-    def fill(start: int, stop: int) -> None:
-        for lo in range(start, stop, _STEP):
-            hi = min(lo + _STEP, stop)
-            out[lo:hi] = kernel(coordinates[lo:hi], prototypes).argmax(axis=1)
-
-    Rows(coordinates).for_each(fill)
-    return out
+    nothing = np.empty((len(prototypes), 0), dtype=np.float32)
+    return _features(coordinates, Landmarks(prototypes, nothing, steepness)).near
 
 
 def members(near: NDArray[np.int64], count: int, values: Array) -> Any:
@@ -73,8 +62,8 @@ def members(near: NDArray[np.int64], count: int, values: Array) -> Any:
     return sp.csr_array(entries, shape=(count, near.size))
 
 
-def _lloyd_step(rows: Float32, prototypes: Float32) -> Float32:
-    near = nearest(rows, prototypes)
+def _lloyd_step(rows: Float32, prototypes: Float32, steepness: float) -> Float32:
+    near = nearest(rows, prototypes, steepness)
     counts = np.bincount(near, minlength=len(prototypes))
     sums = members(near, len(prototypes), np.ones(len(rows))) @ rows
     held = counts > 0  # a prototype that lost its rows stays where it is
@@ -83,7 +72,7 @@ def _lloyd_step(rows: Float32, prototypes: Float32) -> Float32:
     return moved.astype(np.float32)
 
 
-class Field(NamedTuple):
+class MosaicField(NamedTuple):
     """Features of every row from its kernel values at the prototypes.
 
     ``features @ features.T`` approximates the kernel between rows (Nyström): a linear function of
@@ -91,9 +80,8 @@ class Field(NamedTuple):
 
     Attributes
     ----------
-    prototypes : (M, e) float32
-    whiten : (M, r) float32
-        Kernel values to features.
+    landmarks : Landmarks
+        Prototypes (M, e) and the map (M, r) from kernel values to features.
     features : (n, r) float32
     at_prototypes : (M, r) float32
         Features of the prototypes.
@@ -101,132 +89,116 @@ class Field(NamedTuple):
         Nearest prototype of each row.
     """
 
-    prototypes: Float32
-    whiten: Float32
+    landmarks: Landmarks
     features: Float32
     at_prototypes: Float32
     near: NDArray[np.int64]
 
-    def evaluate(self, weights: Array) -> NDArray[np.float64]:
+    @property
+    def n_prototypes(self) -> int:
+        """M."""
+        return len(self.landmarks.prototypes)
+
+    def counts(self, weights: Array) -> NDArray[np.float64]:
+        """What the rows nearest to each prototype count together, (M,)."""
+        return np.asarray(np.bincount(self.near, weights, minlength=self.n_prototypes), dtype=float)
+
+    def values(self, weights: Array) -> NDArray[np.float64]:
         """Field values (n, K) of weights (r, K)."""
-        out = np.empty((self.features.shape[0], weights.shape[1]))
-        narrow = weights.astype(np.float32)
-
-        def fill(start: int, stop: int) -> None:
-            out[start:stop] = self.features[start:stop] @ narrow
-
-        Rows(self.features).for_each(fill)
-        return out
-
-    def project(self, targets: Array) -> NDArray[np.float64]:
-        """features' @ targets (n, K), (r, K)."""
-        narrow = targets.astype(np.float32)
-
-        def work(start: int, stop: int) -> Array:
-            return (self.features[start:stop].T @ narrow[start:stop]).astype(np.float64)
-
-        return np.asarray(Rows(self.features).map_reduce(work, lambda a, b: a + b))
-
-    def gram(self, weights: Array) -> NDArray[np.float64]:
-        """features' diag(weights) features, (r, r)."""
-        root = np.sqrt(weights).astype(np.float32)
-
-        def work(start: int, stop: int) -> Array:
-            part = self.features[start:stop] * root[start:stop, None]
-            return (part.T @ part).astype(np.float64)
-
-        return np.asarray(Rows(self.features).map_reduce(work, lambda a, b: a + b))
+        parts = map_blocks(Rows(self.features), passes.values_of, weights.astype(np.float32))
+        return fold(parts, joined=("values",)).values
 
 
-def build_field(coordinates: Float32, prototypes: Float32) -> Field:
-    """Features of all rows, in blocks."""
-    between = kernel(prototypes, prototypes).astype(np.float64)
+def build_field(coordinates: Float32, prototypes: Float32, steepness: float) -> MosaicField:
+    """The field of `prototypes` (M, e) over rows at `coordinates` (n, e)."""
+    between = kernel(prototypes, prototypes, steepness).astype(np.float64)
     np.fill_diagonal(between, 1.0)
-    values, vectors = np.linalg.eigh((between + between.T) / 2)
-    kept = values > _RANK_TOLERANCE * values[-1]
-    whiten = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
-    n = coordinates.shape[0]
-    features = np.empty((n, whiten.shape[1]), dtype=np.float32)
+    whiten = whitening((between + between.T) / 2, _RANK_TOLERANCE).map.astype(np.float32)
+    landmarks = Landmarks(prototypes, whiten, steepness)
+    features, near = _features(coordinates, landmarks)
+    return MosaicField(landmarks, features, between.astype(np.float32) @ whiten, near)
+
+
+def _features(coordinates: Float32, landmarks: Landmarks) -> passes.Features:
+    """Features (n, r) and nearest prototypes (n,) of rows at `coordinates` (n, e).
+
+    Each block is put in its place as it comes: all of them would not fit in memory twice.
+    """
+    n, start = len(coordinates), 0
+    features = np.empty((n, landmarks.whiten.shape[1]), dtype=np.float32)
     near = np.empty(n, dtype=np.int64)
-
-    def fill(start: int, stop: int) -> None:
-        for lo in range(start, stop, _STEP):
-            hi = min(lo + _STEP, stop)
-            values = kernel(coordinates[lo:hi], prototypes)
-            near[lo:hi] = values.argmax(axis=1)
-            np.matmul(values, whiten, out=features[lo:hi])
-
-    Rows(coordinates).for_each(fill)
-    at_prototypes = between.astype(np.float32) @ whiten
-    return Field(prototypes, whiten, features, at_prototypes, near)
+    for part in map_blocks(Rows(coordinates), passes.features, landmarks):
+        stop = start + len(part.near)
+        features[start:stop], near[start:stop] = part
+        start = stop
+    return passes.Features(features, near)
 
 
-def field_values(
-    coordinates: Float32, prototypes: Float32, whiten: Float32, weights: Array
-) -> NDArray[np.float64]:
-    """Field values (n, K) at new coordinates, block by block as `Field.evaluate` does.
+def field_values(coordinates: Float32, landmarks: Landmarks, weights: Array) -> NDArray[np.float64]:
+    """Field values (n, K) at new coordinates, block by block as `MosaicField.values`.
 
     The same rows give bitwise the same values, so `predict` repeats the labels of the fit.
     """
-    out = np.empty((coordinates.shape[0], weights.shape[1]))
-    narrow = weights.astype(np.float32)
-
-    def fill(start: int, stop: int) -> None:
-        features = np.empty((stop - start, whiten.shape[1]), dtype=np.float32)
-        for lo in range(start, stop, _STEP):
-            hi = min(lo + _STEP, stop)
-            values = kernel(coordinates[lo:hi], prototypes)
-            np.matmul(values, whiten, out=features[lo - start : hi - start])
-        out[start:stop] = features @ narrow
-
-    Rows(coordinates).for_each(fill)
-    return out
+    field = passes.FieldMap(landmarks, weights.astype(np.float32))
+    parts = map_blocks(Rows(coordinates), passes.values_at, field)
+    return fold(parts, joined=("values",)).values
 
 
-class Ridge:
+class FieldRidge:
     """Weighted ridge regression on the features of a field, factored once.
 
     Minimises sum_i w_i |target_i - W' z_i|^2 + lambda |W|^2 over W (r, K).
+
+    Parameters
+    ----------
+    field : MosaicField
+    weights : (n,)
+    penalty : float
+        lambda.
     """
 
     def __init__(
-        self, field: Field, weights: Array, penalty: float, rng: np.random.Generator
+        self,
+        field: MosaicField,
+        weights: Array,
+        penalty: float,
+        tuning: Tuning,
+        rng: np.random.Generator,
     ) -> None:
         self.field, self.weights, self.penalty = field, weights, penalty
-        self.gram = field.gram(weights)
+        root = passes.RootWeights(np.sqrt(weights).astype(np.float32))
+        self.gram = fold(map_blocks(Rows(field.features), passes.gram, None, state=root))
+        self.lower = self.factor(penalty)
+        self.leverage = np.minimum(weights * self._pull(tuning, rng), _MOST_LEVERAGE)
+
+    def factor(self, penalty: float) -> NDArray[np.float64]:
+        """The lower Cholesky factor (r, r) of the Gram matrix with a penalty."""
         penalised = self.gram.copy()
         penalised[np.diag_indices_from(penalised)] += penalty
-        self.lower = np.linalg.cholesky(penalised)
-        self.leverage = weights * self._pull(rng)
+        return np.asarray(np.linalg.cholesky(penalised))
 
     def solve(self, targets: Array) -> NDArray[np.float64]:
         """W (r, K) for targets (n, K)."""
-        moments = self.field.project(self.weights[:, None] * targets)
-        return np.asarray(scipy.linalg.cho_solve((self.lower, True), moments))
+        state = passes.Targets((self.weights[:, None] * targets).astype(np.float32))
+        parts = map_blocks(Rows(self.field.features), passes.moments, None, state=state)
+        return np.asarray(scipy.linalg.cho_solve((self.lower, True), fold(parts)))
 
-    def without_own(self, values: Array, targets: Array) -> NDArray[np.float64]:
-        """Field values (n, K) had each row's own target been left out: (f - h t) / (1 - h)."""
-        h = np.minimum(self.leverage, 0.95)[:, None]
+    def values_without_own(self, targets: Array) -> NDArray[np.float64]:
+        """Values (n, K) of the field of `targets`, each row's own left out: (f - h t) / (1 - h)."""
+        values = self.field.values(self.solve(targets))
+        h = self.leverage[:, None]
         return np.asarray((values - h * targets) / (1.0 - h))
 
-    def _pull(self, rng: np.random.Generator) -> NDArray[np.float64]:
+    def _pull(self, tuning: Tuning, rng: np.random.Generator) -> NDArray[np.float64]:
         """z_i' (G + lambda I)^-1 z_i of every row, (n,); by a random sketch where rows are many.
 
-        The sketch has a relative error of sqrt(2 / 128), on a pull that is small where rows are
-        many.
+        The sketch has a relative error of sqrt(2 / its width), on a pull that is small where rows
+        are many.
         """
-        n, r = self.field.features.shape
+        (n, r), width = self.field.features.shape, tuning.leverage_sketch
         inverse = scipy.linalg.solve_triangular(self.lower, np.eye(r), lower=True).T
-        if n * r * r > _EXACT_WORK and r > _SKETCH:
-            inverse = inverse @ (rng.standard_normal((r, _SKETCH)) / np.sqrt(_SKETCH))
-        inverse = inverse.astype(np.float32)
-        out = np.empty(n)
-
-        def fill(start: int, stop: int) -> None:
-            for lo in range(start, stop, _STEP):
-                hi = min(lo + _STEP, stop)
-                half = self.field.features[lo:hi] @ inverse
-                out[lo:hi] = np.einsum("ij,ij->i", half, half)
-
-        Rows(self.field.features).for_each(fill)
-        return out
+        if n * r * r > tuning.exact_leverage and r > width:
+            inverse = inverse @ (rng.standard_normal((r, width)) / np.sqrt(width))
+        rows, narrow = Rows(self.field.features), inverse.astype(np.float32)
+        parts = map_blocks(rows, passes.square_lengths, narrow)
+        return fold(parts, joined=("values",)).values

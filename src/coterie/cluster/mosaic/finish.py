@@ -15,27 +15,64 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.cluster.mosaic.beliefs import MosaicState
 from coterie.cluster.mosaic.evidence import Evidence
-from coterie.cluster.mosaic.field import Ridge
+from coterie.cluster.mosaic.field import MosaicField
+from coterie.cluster.mosaic.problem import MosaicProblem
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, PairwiseModel, icm, icm_plan
 from coterie.progress import keep_going
 
+__all__ = ["MosaicFit", "Placer", "data_costs", "finish", "roughness"]
+
 Array = NDArray[Any]
 
 
-class Finished(NamedTuple):
-    """Labels (n,), field weights (r, K) and the objective after each accepted step."""
+class MosaicFit(NamedTuple):
+    """What a fit found.
+
+    Attributes
+    ----------
+    labels : (n,) int64
+    field : MosaicField
+    field_weights : (r, K)
+        W.
+    sharpness, noise_rate : float
+    history : list of float
+        J after each accepted step.
+    beliefs : (n, K)
+        Posterior of each row.
+    rounds : int
+        Of the soft stage.
+    """
 
     labels: NDArray[np.int64]
+    field: MosaicField
     field_weights: NDArray[np.float64]
+    sharpness: float
+    noise_rate: float
     history: list[float]
+    beliefs: NDArray[np.float64]
+    rounds: int
+
+
+class Placed(NamedTuple):
+    """Labels (n,) of rows and (s,) of nodes, and their cost: data fit and broken pairs."""
+
+    labels: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    cost: float
 
 
 def data_costs(values: Array, weights: Array, sharpness: float) -> NDArray[np.float64]:
     """beta/2 w_i |e_k - f_i|^2 of every row and cluster, (n, K)."""
     squares = np.einsum("ij,ij->i", values, values)
     return np.asarray(0.5 * sharpness * weights[:, None] * (1.0 + squares[:, None] - 2.0 * values))
+
+
+def roughness(field_weights: Array, penalty: float, sharpness: float) -> float:
+    """beta/2 lambda |W|^2."""
+    return 0.5 * sharpness * penalty * float((field_weights**2).sum())
 
 
 class Placer:
@@ -46,41 +83,33 @@ class Placer:
     evidence : Evidence
     weights : (n,)
         How much each row's data fit counts.
-    rate : float
-        Share of plain pairs that are wrong.
+    state : MosaicState
+        Says how sharp the field is, how many clusters there are and how far pairs are trusted.
     """
 
     def __init__(
-        self,
-        evidence: Evidence,
-        weights: Array,
-        rate: float,
-        n_clusters: int,
-        rng: np.random.Generator,
+        self, evidence: Evidence, weights: Array, state: MosaicState, rng: np.random.Generator
     ) -> None:
         self.evidence, self.weights, self.rng = evidence, weights, rng
-        core = evidence.core
+        self.sharpness = state.sharpness
+        core, rate = evidence.core, state.noise.rate
         self.constant = core.constant(evidence.pair_cost(rate))
-        unary = np.zeros((core.n_nodes, n_clusters))
-        self.model = PairwiseModel(unary, core.indptr, core.indices, *evidence.costs(rate))
+        self.model = PairwiseModel(
+            np.zeros_like(state.nodes), core.indptr, core.indices, *evidence.costs(rate)
+        )
         self.plan = icm_plan(self.model)
         self.free = np.ones(weights.size, dtype=bool)
         self.free[core.rows] = False
 
-    def place(
-        self, values: Array, sharpness: float, nodes: Array
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-        """Labels (n,) of rows and (s,) of nodes, and their cost: data fit and broken pairs.
-
-        `nodes` (s,) are the labels of the nodes to start from.
-        """
+    def place(self, values: Array, nodes: Array) -> Placed:
+        """Labels for field `values` (n, K), from labels `nodes` (s,) of the nodes."""
         core = self.evidence.core
-        costs = data_costs(values, self.weights, sharpness)
+        costs = data_costs(values, self.weights, self.sharpness)
         found = self._search(core.contract(costs[core.rows]), nodes)
         labels = values.argmax(axis=1).astype(np.int64)
         labels[core.rows] = core.expand(found.labels)
         own = float(costs[self.free, labels[self.free]].sum())
-        return labels, found.labels, found.energy + own + self.constant
+        return Placed(labels, found.labels, found.energy + own + self.constant)
 
     def _search(self, unary: Array, nodes: Array) -> Any:
         model = self.model._replace(unary=unary)
@@ -92,36 +121,31 @@ class Placer:
             raise InfeasibleConstraints(str(error)) from error
 
 
-def finish(
-    ridge: Ridge, placer: Placer, beliefs: Array, nodes: Array, sharpness: float, max_rounds: int
-) -> Finished:
-    """Alternate the best field for the labels and better labels for the field until J stays.
-
-    Parameters
-    ----------
-    beliefs, nodes : (n, K), (s, K)
-        Beliefs of rows and of the core's nodes to start from.
-    """
-    n_clusters = beliefs.shape[1]
-    labels = beliefs.argmax(axis=1).astype(np.int64)
-    node_labels = nodes.argmax(axis=1).astype(np.int64)
-    best: Finished | None = None
-    for number in range(1, max_rounds + 1):
-        field_weights = ridge.solve(np.eye(n_clusters)[labels])
-        values = ridge.field.evaluate(field_weights)
-        labels, node_labels, cost = placer.place(values, sharpness, node_labels)
-        objective = cost + roughness(field_weights, ridge.penalty, sharpness)
-        if best is not None and objective >= best.history[-1]:
-            return best  # a tie, or the last digits of float32 features
-        history = [objective] if best is None else [*best.history, objective]
-        settled = best is not None and np.array_equal(labels, best.labels)
-        best = Finished(labels, field_weights, history)
-        if settled or not keep_going(number, max_rounds, objective):
+def finish(problem: MosaicProblem, state: MosaicState, rng: np.random.Generator) -> MosaicFit:
+    """Alternate the best field for the labels and better labels for the field until J stays."""
+    ridge, eye = problem.ridge, np.eye(state.rows.shape[1])
+    placer = Placer(problem.evidence, ridge.weights, state, rng)
+    labels, nodes = state.rows.argmax(axis=1), state.nodes.argmax(axis=1)
+    history: list[float] = []
+    most = problem.tuning.finish_rounds
+    for number in range(1, most + 1):
+        new_weights = ridge.solve(eye[labels])
+        placed = placer.place(ridge.field.values(new_weights), nodes)
+        objective = placed.cost + roughness(new_weights, ridge.penalty, state.sharpness)
+        if history and objective >= history[-1]:
+            break  # a tie, or the last digits of float32 features
+        settled = bool(history) and np.array_equal(labels, placed.labels)
+        labels, nodes, field_weights = placed.labels, placed.nodes, new_weights
+        history.append(objective)
+        if settled or not keep_going(number, most, objective):
             break
-    assert best is not None
-    return best
-
-
-def roughness(field_weights: Array, penalty: float, sharpness: float) -> float:
-    """beta/2 lambda |W|^2."""
-    return 0.5 * sharpness * penalty * float((field_weights**2).sum())
+    return MosaicFit(
+        labels=labels,
+        field=ridge.field,
+        field_weights=field_weights,
+        sharpness=state.sharpness,
+        noise_rate=state.noise.rate,
+        history=history,
+        beliefs=state.rows,
+        rounds=state.rounds,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,14 +11,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster.mosaic.blobs import blob_field, centres
-from coterie.cluster.mosaic.evidence import DEFAULT_NOISE, Evidence
+from coterie.cluster.mosaic.beliefs import softmax
+from coterie.cluster.mosaic.blobs import fit_positions
+from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import field_values, members
-from coterie.cluster.mosaic.finish import data_costs, roughness
-from coterie.cluster.mosaic.pilot import Settings
-from coterie.cluster.mosaic.search import PILOT_PROTOTYPES, Found, Search
-from coterie.cluster.mosaic.soft import fit_sharpness, softmax
-from coterie.cluster.mosaic.space import DISTORTIONS, Space, fit_space
+from coterie.cluster.mosaic.finish import MosaicFit
+from coterie.cluster.mosaic.noise import check_noise
+from coterie.cluster.mosaic.passes import Landmarks
+from coterie.cluster.mosaic.problem import MosaicSettings
+from coterie.cluster.mosaic.search import Search
+from coterie.cluster.mosaic.space import DISTORTIONS, MosaicSpace, fit_space
+from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidParameter
@@ -29,8 +32,6 @@ __all__ = ["Mosaic"]
 Array = NDArray[Any]
 
 ENGINES = ("auto", "belief_propagation", "mean_field")
-_MOST_PROTOTYPES = 1000
-_FEATURE_NUMBERS = 1 << 28  # 1 GB of features: more rows, fewer prototypes
 
 
 class Mosaic(ConstrainedClusterer):
@@ -115,6 +116,8 @@ class Mosaic(ConstrainedClusterer):
     True
     """
 
+    tuning: ClassVar[Tuning] = Tuning()  # a subclass may have other numbers
+
     def __init__(
         self,
         n_clusters: int | None = 8,
@@ -175,65 +178,54 @@ class Mosaic(ConstrainedClusterer):
     def _fit(
         self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
     ) -> None:
-        seed = int(rng.integers(2**31))
-        space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, seed)
-        evidence = Evidence(constraints)
+        n, seed, widest = X.shape[0], int(rng.integers(2**31)), self.tuning.widest_covariance
+        space, coordinates = fit_space(
+            X, self.distortion, weights, self.max_dimensions, widest, seed
+        )
+        evidence = Evidence(constraints, self.tuning)
+        settings, noise = self._settings(n), check_noise(self.noise)
         if evidence.core.rows.size:
-            search = Search(self._settings(X.shape[0]), evidence, weights, rng)
+            if noise.origin == "estimated":
+                noise = evidence.first_noise()
+            search = Search(settings, evidence, weights, noise, rng)
             space, found = search.run(X, space, coordinates)
         else:
-            found = self._fit_positions(coordinates, weights, rng)
+            assert self.n_clusters is not None  # refused without pairs
+            seed = int(rng.integers(2**31))
+            found = fit_positions(coordinates, weights, noise, self.n_clusters, settings, seed)
         self._publish(X, space, evidence, found)
 
-    def _settings(self, n: int) -> Settings:
-        return Settings(
+    def _settings(self, n: int) -> MosaicSettings:
+        return MosaicSettings(
             n_clusters=self.n_clusters,
             n_prototypes=self._prototype_count(n),
             may_be_blobs=self.n_prototypes == "auto",
             inference=self.inference,
             smoothness=self.smoothness,
-            rate=self._given_rate(),
-            rate_is_known=self.noise != "estimate",
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,
+            tuning=self.tuning,
         )
 
-    def _fit_positions(self, coordinates: Array, weights: Array, rng: np.random.Generator) -> Found:
-        """Without pairs: K-Means, a prototype per cluster that is its own field."""
-        k = self.n_clusters
-        assert k is not None
-        seed = int(rng.integers(2**31))
-        field, values = blob_field(coordinates, centres(coordinates, weights, k, seed))
-        eye = np.eye(k)
-        sharpness = fit_sharpness(values, eye[field.near], weights, 5.0)
-        costs = data_costs(values, weights, sharpness)[np.arange(len(values)), field.near]
-        objective = float(costs.sum()) + roughness(eye, self.smoothness, sharpness)
-        rate = self._given_rate() or DEFAULT_NOISE
-        beliefs = softmax(sharpness, values)
-        return Found(k, field.near, field, eye, sharpness, rate, [objective], beliefs, 1)
-
-    def _publish(self, X: Any, space: Space, evidence: Evidence, found: Found) -> None:
-        field = found.field
-        constraints = evidence.constraints
-        labels = found.labels
-        if not self.refine:
-            labels = field.evaluate(found.field_weights).argmax(axis=1)
+    def _publish(self, X: Any, space: MosaicSpace, evidence: Evidence, found: MosaicFit) -> None:
+        field, weights = found.field, found.field_weights
+        labels = found.labels if self.refine else field.values(weights).argmax(axis=1)
         self.labels_ = labels.astype(np.int64)
-        self.n_clusters_ = found.n_clusters
-        self.prototypes_ = _means(X, field.near, len(field.prototypes))
-        at_prototypes = field.at_prototypes @ found.field_weights
-        self.prototype_labels_ = at_prototypes.argmax(axis=1).astype(np.int64)
+        self.n_clusters_ = weights.shape[1]
+        self.prototypes_ = _means(X, field.near, field.n_prototypes)
+        self.prototype_labels_ = (field.at_prototypes @ weights).argmax(axis=1).astype(np.int64)
         self.objective_ = found.history[-1]
         self.objective_history_ = np.array(found.history)
-        self.noise_ = found.rate
+        self.noise_ = found.noise_rate
         self.sharpness_ = found.sharpness
-        self.violations_ = broken_pairs(self.labels_, constraints, evidence.pair_cost(found.rate))
+        cost = evidence.pair_cost(found.noise_rate)
+        self.violations_ = broken_pairs(self.labels_, evidence.constraints, cost)
         self.suspects_ = evidence.suspects(found.beliefs)
-        self.n_iter_ = found.n_iter
+        self.n_iter_ = found.rounds
         self.center_, self.basis_ = space.mean, space.basis
-        self.landmarks_, self.whitening_ = field.prototypes, field.whiten
-        self.field_weights_ = found.field_weights
+        self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten
+        self.field_weights_ = weights
 
     # -- parameters ----------------------------------------------------------------------------
     def _check_parameters(self, n: int, constraints: Constraints) -> None:
@@ -246,7 +238,7 @@ class Mosaic(ConstrainedClusterer):
         check_count("max_iter", self.max_iter)
         check_real("tol", self.tol)
         check_real("smoothness", self.smoothness, strict=True)
-        self._given_rate()
+        check_noise(self.noise)
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
         elif not (constraints.weight > 0).any():
@@ -260,33 +252,20 @@ class Mosaic(ConstrainedClusterer):
                 "refine=True, or soften the pairs with constraints.as_soft()."
             )
 
-    def _given_rate(self) -> float | None:
-        if isinstance(self.noise, str):
-            check_choice("noise", self.noise, ("estimate",))
-            return None
-        if self.noise is None:
-            return DEFAULT_NOISE
-        rate = check_real("noise", self.noise, strict=True)
-        if rate >= 0.5:
-            raise InvalidParameter(
-                f"noise={self.noise!r} must be below 0.5: pairs that are wrong more often than "
-                "right say the opposite; exchange must-links and cannot-links."
-            )
-        return rate
-
     def _prototype_count(self, n: int) -> int:
         if self.n_prototypes != "auto":
             return min(self.n_prototypes, n)
-        wanted = max(PILOT_PROTOTYPES, int(8 * np.sqrt(n)))
-        return max(1, min(n, wanted, _MOST_PROTOTYPES, _FEATURE_NUMBERS // n))
+        tuning = self.tuning
+        wanted = max(tuning.pilot_prototypes, int(tuning.prototypes_per_root * np.sqrt(n)))
+        return max(1, min(n, wanted, tuning.most_prototypes, tuning.most_features // n))
 
     # -- new rows ------------------------------------------------------------------------------
     def _field_values(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = self._check_new_rows(X)
-        space = Space(self.center_, self.basis_, self.distortion == "cosine")
-        coordinates = space.coordinates(X)
-        return field_values(coordinates, self.landmarks_, self.whitening_, self.field_weights_)
+        space = MosaicSpace(self.center_, self.basis_, self.distortion == "cosine")
+        landmarks = Landmarks(self.landmarks_, self.whitening_, self.tuning.steepness)
+        return field_values(space.coordinates(X), landmarks, self.field_weights_)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """The cluster (n,) whose field is highest at each row; `labels_` for rows in no pair."""

@@ -2,73 +2,97 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from coterie.cluster.mosaic.evidence import Evidence
-from coterie.cluster.mosaic.field import Field, Ridge
+from coterie.cluster.mosaic.beliefs import MosaicState, form_beliefs, start_from
+from coterie.cluster.mosaic.problem import MosaicProblem
 from coterie.data import one_thread
+
+__all__ = ["Joins", "StartKind", "start_kinds", "start_labels", "try_start"]
 
 Array = NDArray[Any]
 
-_MOST_CLUSTERS = 100  # looked for when the number is not given
-_NULL_DRAWS = 3
+
+class StartKind(NamedTuple):
+    """A kind of start: its seed, and how far around it a pair speaks; inf is by position alone."""
+
+    seed: int
+    reach: float
+
+
+def start_kinds(seeds: list[int], reaches: tuple[float, ...]) -> list[StartKind]:
+    """Each kind once a seed."""
+    return [StartKind(seed, reach) for seed in seeds for reach in (*reaches, np.inf)]
+
+
+def start_labels(problem: MosaicProblem, kind: StartKind, n_clusters: int) -> NDArray[np.int64]:
+    """Clusters (n,) of rows by their prototypes', joined by the pairs or by position."""
+    field = problem.ridge.field
+    if np.isinf(kind.reach):
+        points = field.landmarks.prototypes.astype(np.float64)
+    else:
+        points = Joins(problem, kind.reach).points(n_clusters)
+    counts, starts = field.counts(problem.weights), problem.tuning.joining_starts
+    return cluster_prototypes(points, counts, n_clusters, starts, kind.seed)[field.near]
+
+
+def try_start(problem: MosaicProblem, kind: StartKind, n_clusters: int, rounds: int) -> MosaicState:
+    """What is believed some rounds after a start."""
+    labels = start_labels(problem, kind, n_clusters)
+    return form_beliefs(problem, start_from(problem, labels, n_clusters), rounds)
 
 
 class Joins:
     """Directions of the field along which the pairs agree, strongest first.
 
-    They solve Z' S Z v = mu (Z' W Z + lambda I) v with S the votes of the pairs: among all fields
-    of one size and smoothness, the ones whose values agree across must-links and disagree across
-    cannot-links. S is summed between prototypes first, so the cost does not grow with the pairs.
+    They solve Z' S Z v = mu (Z' W Z + lambda I) v with S the votes of the pairs and lambda the
+    reach: among all fields of one size and smoothness, the ones whose values agree across
+    must-links and disagree across cannot-links. S is summed between prototypes first, so the cost
+    does not grow with the pairs.
     """
 
-    def __init__(self, ridge: Ridge, evidence: Evidence, penalty: float) -> None:
-        self.field: Field = ridge.field
-        self.evidence = evidence
-        gram = ridge.gram.copy()
-        gram[np.diag_indices_from(gram)] += penalty
+    def __init__(self, problem: MosaicProblem, reach: float) -> None:
+        self.evidence, self.near = problem.evidence, problem.ridge.field.near
+        self.votes = problem.evidence.votes()
+        at_prototypes = problem.ridge.field.at_prototypes.T.astype(np.float64)
         # Features of the prototypes in which the right-hand side is the identity, (M, r).
         self.features = scipy.linalg.solve_triangular(
-            np.linalg.cholesky(gram), self.field.at_prototypes.T.astype(np.float64), lower=True
+            problem.ridge.factor(reach), at_prototypes, lower=True
         ).T
-        self.votes = evidence.votes()
 
-    def leading(self, count: int, votes: Array | None = None) -> tuple[Array, Array]:
+    def leading(self, count: int, votes: Array) -> tuple[Array, Array]:
         """The `count` largest mu and prototypes' values (M, count) of their fields."""
-        votes = self.votes if votes is None else votes
-        between = self.evidence.between(self.field.near, len(self.features), votes)
+        between = self.evidence.between(self.near, len(self.features), votes)
         matrix = self.features.T @ between @ self.features
         r = matrix.shape[0]
         count = min(count, r)
         mu, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=[r - count, r - 1])
         return mu[::-1], (self.features @ vectors)[:, ::-1]
 
-    def n_clusters(self, rng: np.random.Generator, most: int) -> int:
+    def points(self, n_clusters: int) -> NDArray[np.float64]:
+        """Prototypes (M, ·) along the leading directions, each as long as the pairs agree on it."""
+        mu, values = self.leading(max(n_clusters - 1, 1), self.votes)
+        return np.asarray(values * np.sqrt(np.maximum(mu, 0.0)))
+
+    def n_clusters(self, most: int, shuffles: int, rng: np.random.Generator) -> int:
         """One more than the number of directions that stand out from chance.
 
         Chance is what the same pairs give when their kinds are shuffled (parallel analysis).
         """
-        most = min(most, _MOST_CLUSTERS)
-        mu, _ = self.leading(most)
+        mu, _ = self.leading(most, self.votes)
         null = max(
-            float(self.leading(1, rng.permutation(self.votes))[0][0]) for _ in range(_NULL_DRAWS)
+            float(self.leading(1, rng.permutation(self.votes))[0][0]) for _ in range(shuffles)
         )
         return int(np.clip(np.count_nonzero(mu > null) + 1, 2, most))
 
-    def labels(self, n_clusters: int, counts: Array, seed: int) -> NDArray[np.int64]:
-        """Cluster (M,) of each prototype: K-Means on the leading directions."""
-        mu, values = self.leading(max(n_clusters - 1, 1))
-        points = values * np.sqrt(np.maximum(mu, 0.0))
-        return cluster_prototypes(points, counts, n_clusters, seed)
-
 
 def cluster_prototypes(
-    points: Array, counts: Array, n_clusters: int, seed: int
+    points: Array, counts: Array, n_clusters: int, n_init: int, seed: int
 ) -> NDArray[np.int64]:
     """K-Means labels (M,) of prototypes at `points` (M, ·), each as heavy as its rows, `counts`."""
     held = np.flatnonzero(counts > 0)
@@ -78,6 +102,6 @@ def cluster_prototypes(
     if not spread > 0:
         return np.arange(len(points), dtype=np.int64) % n_clusters  # no direction says anything
     with one_thread():  # the sum over threads would round by their number
-        model = KMeans(n_clusters, n_init=5, random_state=seed)
+        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
         model.fit(points[held] / spread, sample_weight=counts[held])
         return model.predict(points / spread).astype(np.int64)

@@ -12,7 +12,7 @@ __all__ = ["DPMeans"]
 
 
 class DPMeans(PricedMeans):
-    """DP-means (Kulis & Jordan; Jiang, Kulis & Jordan for other divergences): K is inferred.
+    """DP-means (Kulis and Jordan 2011; other divergences: Jiang et al. 2012): K is inferred.
 
     Minimises sum_i D(x_i, mu_{z_i}) + lambda K. It takes no constraints: see `RDPMeans`, which
     with no pairs does the same.

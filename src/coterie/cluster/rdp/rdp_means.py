@@ -14,7 +14,9 @@ __all__ = ["RDPMeans"]
 
 
 class RDPMeans(PricedMeans):
-    """RDP-means (seed 002, Algorithm 1): the number of clusters is inferred, pairs may be wrong.
+    """RDP-means: the number of clusters is inferred, pairs may be wrong.
+
+    Algorithm 1 of Khashabi et al. (2015).
 
     A row joins the cluster of least D(x, mu_k) - xi1 f_k + xi2 s_k, where f_k and s_k count its
     must-linked friends and cannot-linked strangers there, unless that is not below lambda: then it

@@ -15,6 +15,7 @@ from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
 from coterie.exceptions import InvalidParameter
+from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.em import EmRun, PpcProblem, make_problem, posterior_of_all, run
@@ -32,7 +33,6 @@ from coterie.validation import check_choice, check_count, check_real
 __all__ = ["PPC"]
 
 FloatArray = NDArray[np.float64]
-INFERENCE = ("auto", "exact", "mean_field", "gibbs", "belief_propagation")
 SAMPLING = ("point", "chunklet")
 WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
 
@@ -201,7 +201,7 @@ class PPC(ConstrainedClusterer):
                 "lower n_components or components_per_cluster, or give more rows."
             )
         check_choice("covariance_type", self.covariance_type, COVARIANCES)
-        check_choice("inference", self.inference, INFERENCE)
+        check_choice("inference", self.inference, engines(marginals=True))
         check_choice("sampling", self.sampling, SAMPLING)
         check_choice("weights_update", self.weights_update, WEIGHTS_UPDATE)
         if isinstance(self.init, str):

@@ -210,7 +210,7 @@ def _log_softmax(theta: FloatArray) -> FloatArray:
 
 
 def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, FloatArray]:
-    """log Ω and its gradient with every edge on its own (Shental et al.; PPC §3.1, corrected).
+    """log Ω and its gradient with every edge on its own (Lu and Leen 2007, §3.1, corrected).
 
     Σ_l log Σ_k π_k^m_l + Σ_edges log(e^−s P + e^−d (1 − P)), P = Σ_k p_a(k) p_b(k) the probability
     that independent ends p(k) ∝ π_k^m agree: exact where edges share no node.

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coterie.cli._recipe import Choices, Recipe
-from coterie.cli._table import Table
 from coterie.exceptions import InvalidData
+from coterie.tables.recipe import Choices, Recipe
+from coterie.tables.table import Table
 
 
 def objects(*values):

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from coterie.constraints import Constraints
+from coterie.constraints._types import IntArray
+
+if TYPE_CHECKING:
+    from coterie.constraints.constraints import Constraints
 
 __all__ = ["redundant_pairs"]
 
 
-def redundant_pairs(constraints: Constraints, hard_only: bool = False) -> NDArray[np.int64]:
-    """Numbers (r,) of pairs that can all be left out without changing what follows from the rest.
-
-    Must-links beyond a spanning forest of their components, and cannot-links between two
-    components that an earlier one parts already; cannot-links inside a component contradict and
-    are never redundant. Only pairs that say something (or only hard ones) count.
-    """
+def redundant_pairs(constraints: Constraints, hard_only: bool = False) -> IntArray:
+    """See `Constraints.redundant`."""
     counts = constraints.is_hard if hard_only else constraints.weight > 0
     component = constraints.closure(hard_only=hard_only).component
     must = np.flatnonzero(counts & (constraints.kind > 0))
@@ -35,7 +34,7 @@ def redundant_pairs(constraints: Constraints, hard_only: bool = False) -> NDArra
     return np.flatnonzero(implied & ~kept)
 
 
-def _forest(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def _forest(pairs: IntArray, n: int) -> IntArray:
     """Numbers of pairs (m, 2) that form a spanning forest, earlier pairs preferred."""
     if not len(pairs):
         return np.empty(0, dtype=np.int64)

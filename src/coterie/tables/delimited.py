@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidData
+from coterie.tables.table import Column, Table
 
 __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 from scipy import sparse
 
-from coterie.cli import _delimited
-from coterie.cli._reading import read_table
-from coterie.cli._table import MISSING_WORDS, Column, missing
 from coterie.exceptions import InvalidData, MissingDependency
+from coterie.tables import delimited as reader
+from coterie.tables.reading import read_table
+from coterie.tables.table import MISSING_WORDS, Column, missing
 
 IDS, NUMBERS, TOWNS = ["007", "b", "c"], [1.5, -2.0, 1e-3], ["Ulm", "Köln", "Rom"]
 
@@ -100,8 +100,8 @@ def test_pyarrow_reads_what_the_plain_reader_reads(rows, delimiter, end):
     writer.writerows(rows)
     raw = stream.getvalue().encode()
     path = Path("t.csv")
-    fast = _delimited._read_by_arrow(path, raw, delimiter)
-    slow = _delimited._read_plain(path, raw, delimiter)
+    fast = reader._read_by_arrow(path, raw, delimiter)
+    slow = reader._read_plain(path, raw, delimiter)
     assert [list(c.texts()) for c in slow.values()] == [list(c) for c in zip(*rows, strict=True)]
     if fast is not None:
         for name, column in slow.items():

@@ -1,4 +1,4 @@
-"""Words for messages."""
+"""Words for messages: counted things, and the name that was probably meant."""
 
 from __future__ import annotations
 

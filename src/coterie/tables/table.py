@@ -1,4 +1,4 @@
-"""A table as the commands see it: named columns, or the matrix of an array file."""
+"""A table: named columns, or the matrix of an array file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cli._words import nearest
 from coterie.exceptions import InvalidData
+from coterie.words import nearest
 
 __all__ = ["MISSING_WORDS", "Column", "Numbers", "RowNumbers", "Table", "missing"]
 
@@ -55,7 +55,7 @@ class Column:
     def kind(self) -> str:
         """What it holds: "number", "text", or "other" (dates, lists)."""
         if self.is_arrow:
-            from coterie.cli._arrow import kind_of_type
+            from coterie.tables.arrow import kind_of_type
 
             return kind_of_type(self.values.type)
         return "number" if self.values.dtype.kind in "biuf" else "text"
@@ -63,7 +63,7 @@ class Column:
     def texts(self) -> NDArray[np.object_]:
         """Every value as text, (n,); None where there is none. Whole numbers without ".0"."""
         if self.is_arrow:
-            from coterie.cli._arrow import arrow_texts
+            from coterie.tables.arrow import arrow_texts
 
             return arrow_texts(self.values)
         if self.values.dtype == object:
@@ -78,7 +78,7 @@ class Column:
     def numbers(self) -> Numbers:
         """Every value as a number, (n,) float64 (float32 where it is stored so)."""
         if self.is_arrow:
-            from coterie.cli._arrow import arrow_numbers
+            from coterie.tables.arrow import arrow_numbers
 
             found = arrow_numbers(self.values)
             if found is not None:
@@ -129,6 +129,15 @@ class Table:
         The rows of a .npy or .npz file; such a file has columns only beside them.
     place : callable
         Where a row stands in the file, for messages: "line 7".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.tables import Table
+    >>> table = Table.of("people", {"name": np.array(["ann", "bob"], dtype=object),
+    ...                             "height": np.array([1.62, 1.91])})
+    >>> table.n_rows, table.ids("name"), table.column("height").kind
+    (2, ['ann', 'bob'], 'number')
     """
 
     source: str
@@ -143,11 +152,11 @@ class Table:
         n_rows = len(next(iter(columns.values())))
         return cls(source, n_rows, {name: Column(name, v) for name, v in columns.items()})
 
-    def column(self, name: str, option: str | None = None) -> Column:
-        """The column of this name; an error suggests the nearest one and names the option."""
+    def column(self, name: str, asked_by: str | None = None) -> Column:
+        """The column of this name; an error suggests the nearest one and says what asked for it."""
         if name in self.columns:
             return self.columns[name]
-        asked = f" ({option})" if option else ""
+        asked = f" ({asked_by})" if asked_by else ""
         if not self.columns:
             raise InvalidData(f"{self.source} has no named columns, so no {name!r}{asked}.")
         raise InvalidData(
@@ -159,7 +168,7 @@ class Table:
         """The id of every row: column `name`, all different; row numbers from 0 for None."""
         if name is None:
             return RowNumbers(self.n_rows)
-        ids: list[str] = self.column(name, "--id").texts().tolist()
+        ids: list[str] = self.column(name, "`id_column`").texts().tolist()
         rows = dict(zip(ids, range(len(ids)), strict=True))
         empty = next((row for row, value in enumerate(ids) if not value), None)
         if empty is not None:

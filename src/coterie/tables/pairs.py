@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,32 +10,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cli._reading import read_table
-from coterie.cli._table import Column, Table
-from coterie.cli._words import counted
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints
+from coterie.tables.reading import read_table
+from coterie.tables.table import Column, Table
+from coterie.words import counted
 
-__all__ = ["KINDS", "describe_conflict", "in_words", "name_pairs", "read_pairs"]
+__all__ = ["KINDS", "in_words", "name_conflict", "name_pairs", "pair_table", "read_pairs"]
 
 KINDS = "must or cannot (also same/different, ml/cl, true/false, 1/-1)"
 _SAVED = b"# coterie constraints"
 _ENDS = (("a", "b"), ("i", "j"))
 
 
-def read_pairs(path: Path, ids: Sequence[str], by_id: bool) -> Constraints:
+def read_pairs(
+    path: str | os.PathLike[str], ids: Sequence[str], *, by_id: bool = True
+) -> Constraints:
     """The pairs of a file about the rows with these ids.
 
     Parameters
     ----------
-    path : Path
-        A table of any format that holds columns, or what `Constraints.save` wrote.
+    path : path-like
+        A table of any format that holds columns, or what `Constraints.save` wrote. Its columns
+        are a, b (or i, j) and kind, and perhaps weight or certainty.
     ids : sequence of str
-        The id of every data row.
+        The id of every data row (`Table.ids`).
     by_id : bool
         Whether the file names rows by id; otherwise by row number, counted from 0.
+
+    Raises
+    ------
+    InvalidConstraints
+        A pair that cannot be used; the message names its line.
+    InfeasibleConstraints
+        A pair that is both a hard must-link and a hard cannot-link, named by its ids.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from coterie.tables import read_pairs
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pairs.csv"
+    >>> _ = path.write_text("a,b,kind\\nann,bob,must\\nann,cid,different\\n")
+    >>> read_pairs(path, ["ann", "bob", "cid"])
+    Constraints(3 rows: 1 must-link, 1 cannot-link)
     """
-    if path.suffix == ".csv" and path.open("rb").read(len(_SAVED)) == _SAVED:
+    path = Path(path)
+    if _is_saved(path):
         return _saved(path, len(ids))
     table = read_table(path, empty=True)
     names = {name.lower(): name for name in table.columns}
@@ -50,16 +71,12 @@ def read_pairs(path: Path, ids: Sequence[str], by_id: bool) -> Constraints:
     _refuse_own_opposite(table, a, b, must, ids)
     weight = _numbers(table, names.get("weight"), 1.0, 0.0, np.inf)
     certainty = _numbers(table, names.get("certainty"), np.nan, 0.0, 1.0)
-    pairs = np.column_stack([a, b])
-    return Constraints(
-        len(ids),
-        pairs[must],
-        pairs[~must],
-        must_weight=weight[must],
-        cannot_weight=weight[~must],
-        must_certainty=certainty[must],
-        cannot_certainty=certainty[~must],
-    )
+    try:
+        return Constraints.from_arrays(
+            len(ids), np.column_stack([a, b]), must, weight=weight, certainty=certainty
+        )
+    except InfeasibleConstraints as error:
+        raise name_conflict(error, ids) from error
 
 
 def name_pairs(
@@ -80,23 +97,47 @@ def in_words(pairs: list[dict[str, str]], most: int = 12) -> str:
     return shown + (f" and {len(pairs) - most} more" if len(pairs) > most else "")
 
 
-def describe_conflict(
-    error: InfeasibleConstraints, ids: Sequence[str], n_clusters: int | None
-) -> str:
-    """Pairs that cannot all be kept, in the user's ids, with the remedy."""
+def pair_table(constraints: Constraints, ids: Sequence[str]) -> Table:
+    """Pairs as a table that `read_pairs` reads: a, b and kind.
+
+    Columns weight and certainty are added where some pair has another than the plain one.
+    """
+    named = name_pairs(constraints, ids)
+    columns: dict[str, Any] = {
+        name: np.array([pair[name] for pair in named], dtype=object) for name in ("a", "b", "kind")
+    }
+    if (constraints.weight != 1).any():
+        columns["weight"] = constraints.weight
+    if not np.isnan(constraints.certainty).all():
+        columns["certainty"] = constraints.certainty
+    return Table.of("pairs", columns)
+
+
+def name_conflict(
+    error: InfeasibleConstraints, ids: Sequence[str], n_clusters: int | None = None
+) -> InfeasibleConstraints:
+    """The same error with its pairs named by the user's ids, and the remedy."""
     if error.conflict is None:
-        return str(error)
+        return error
     named = name_pairs(error.conflict, ids)
     contradiction = error.conflict.must_link.size and len(error.conflict.cannot_link) == 1
     limit = "" if contradiction or n_clusters is None else f" with {counted(n_clusters, 'cluster')}"
     one = len(named) == 1
     these = "This pair cannot" if one else f"These {len(named)} pairs cannot all"
     remove = "it or make it" if one else "one of them or make it"
-    raise_k = "" if not limit else ", or raise -k"
-    return (
+    raise_k = "" if not limit else ", or raise `n_clusters`"
+    return InfeasibleConstraints(
         f"{these} be kept{limit}: {in_words(named)} (= together, ≠ apart). "
-        f"Remove {remove} soft{raise_k}."
+        f"Remove {remove} soft{raise_k}.",
+        error.conflict,
     )
+
+
+def _is_saved(path: Path) -> bool:
+    if path.suffix != ".csv":
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(_SAVED)) == _SAVED
 
 
 def _saved(path: Path, n_rows: int) -> Constraints:
@@ -148,7 +189,7 @@ def _rows(
             raise InvalidConstraints(f"{where}: no row of the data has the id {text!r}{others}.")
         raise InvalidConstraints(
             f"{where}: {text!r} in column {name!r} is not a row number from 0 to "
-            f"{n_rows - 1}{others}. If the pairs name rows by an id, give --id COLUMN."
+            f"{n_rows - 1}{others}. If the pairs name rows by an id, give `id_column`."
         )
     return rows
 

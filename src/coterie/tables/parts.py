@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from coterie.cli._table import Column, Numbers, Table, missing
 from coterie.exceptions import InvalidData
+from coterie.tables.table import Column, Numbers, Table, missing
 
 if TYPE_CHECKING:
-    from coterie.cli._recipe import Choices
+    from coterie.tables.recipe import Choices
 
 __all__ = ["PARTS", "CategoryPart", "MatrixPart", "NumberPart", "Part", "TextPart", "learn_part"]
 
@@ -41,7 +41,7 @@ class NumberPart:
         known = numbers.values[~np.isnan(numbers.values)]
         if not known.size:
             raise InvalidData(
-                f"{table.source}: column {column.name!r} holds no value; leave it out with --drop."
+                f"{table.source}: column {column.name!r} holds no value; leave it out with `drop`."
             )
         mean, spread = float(known.mean()), float(known.std())
         fill = mean if choices.impute else None
@@ -90,11 +90,12 @@ class CategoryPart:
         if len(categories) > limit and column.name not in choices.categorical:
             raise InvalidData(
                 f"{table.source}: column {column.name!r} holds {len(categories)} different texts. "
-                "Leave it out with --drop, name it in --id or --text, or insist with --categorical."
+                "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
+                "`categorical`."
             )
         if not len(categories):
             raise InvalidData(
-                f"{table.source}: column {column.name!r} holds no value; leave it out with --drop."
+                f"{table.source}: column {column.name!r} holds no value; leave it out with `drop`."
             )
         fill = str(categories[counts.argmax()]) if choices.impute else None
         return cls(column.name, categories.tolist(), fill)
@@ -227,7 +228,7 @@ def learn_part(table: Table, name: str, choices: Choices) -> Part:
     if column.kind == "other":
         raise InvalidData(
             f"{table.source}: column {name!r} holds neither numbers nor text; leave it out with "
-            "--drop, or turn it into numbers first."
+            "`drop`, or turn it into numbers first."
         )
     numbers = column.numbers
     if not numbers.bad.size:
@@ -247,8 +248,8 @@ def _not_a_number(table: Table, column: Column, bad: Any) -> InvalidData:
     others = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
     return InvalidData(
         f"{table.source}, {table.place(row)}: {column.texts()[row]!r} in column {column.name!r} is "
-        f"not a number{others}. Correct it, or leave the column out with --drop, or say "
-        "--categorical."
+        f"not a number{others}. Correct it, or leave the column out with `drop`, or say "
+        "`categorical`."
     )
 
 
@@ -257,7 +258,7 @@ def _missing(table: Table, column: Column, absent: Any) -> InvalidData:
     others = f" ({rows.size} such rows)" if rows.size > 1 else ""
     return InvalidData(
         f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}. "
-        "Fill it in, or fit with --impute, or leave the column out with --drop."
+        "Fill it in, or fit with `impute`, or leave the column out with `drop`."
     )
 
 
@@ -266,5 +267,5 @@ def _refuse_infinite(table: Table, column: Column, values: Any) -> None:
     if infinite.size:
         raise InvalidData(
             f"{table.source}, {table.place(int(infinite[0]))}: infinite value in column "
-            f"{column.name!r}; correct it or leave the column out with --drop."
+            f"{column.name!r}; correct it or leave the column out with `drop`."
         )

@@ -1,4 +1,4 @@
-"""From columns to the matrix that is clustered, the same way for `fit` and for `predict`.
+"""From columns to the matrix that is clustered, the same way for fitting and for new rows.
 
 A recipe is a list of parts, each of which turns one column (or the matrix of an array file) into
 features. It is learned from the table that is fitted and saved as JSON beside the model.
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.cli._parts import (
+from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
+from coterie.tables.parts import (
     PARTS,
     MatrixPart,
     NumberPart,
@@ -20,8 +21,7 @@ from coterie.cli._parts import (
     TextPart,
     learn_part,
 )
-from coterie.cli._table import Table
-from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
+from coterie.tables.table import Table
 
 __all__ = ["Choices", "Features", "Recipe"]
 
@@ -75,14 +75,28 @@ class Recipe:
     id_column : str or None
     parts : tuple of parts
         `NumberPart`, `CategoryPart`, `TextPart` or `MatrixPart`, in order of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.tables import Choices, Recipe, Table
+    >>> table = Table.of("people", {"name": np.array(["ann", "bob"], dtype=object),
+    ...                             "height": np.array([1.5, 2.0]),
+    ...                             "town": np.array(["Ulm", "Rom"], dtype=object)})
+    >>> recipe = Recipe.learn(table, Choices(id_column="name"))
+    >>> recipe.feature_names
+    ['height', 'town=Rom', 'town=Ulm']
+    >>> Recipe.from_json(recipe.to_json()).apply(table).X.tolist()
+    [[1.5, 0.0, 1.0], [2.0, 1.0, 0.0]]
     """
 
     id_column: str | None
     parts: tuple[Part, ...]
 
     @classmethod
-    def learn(cls, table: Table, choices: Choices) -> Recipe:
+    def learn(cls, table: Table, choices: Choices | None = None) -> Recipe:
         """The recipe these choices mean for this table."""
+        choices = choices or Choices()
         if table.matrix is not None:
             _refuse_choices_for_matrix(table, choices)
             parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
@@ -125,6 +139,13 @@ class Recipe:
         return [names[at] for at in few]
 
     @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Center and spread that each feature was scaled by; words and categories were not."""
+        center = [value for part in self.parts for value in _per_feature(part, "center", 0.0)]
+        spread = [value for part in self.parts for value in _per_feature(part, "spread", 1.0)]
+        return center, spread
+
+    @property
     def columns(self) -> list[str]:
         """Names of the columns that are used."""
         return [part.column for part in self.parts if not isinstance(part, MatrixPart)]
@@ -152,18 +173,25 @@ class Recipe:
             raise InvalidModel(f"the recipe is damaged: {error!r}.") from error
 
 
+def _per_feature(part: Part, name: str, default: float) -> list[float]:
+    found = getattr(part, name, None)
+    if isinstance(found, list):
+        return found
+    return [default if found is None else found] * len(part.feature_names)
+
+
 def _chosen(table: Table, choices: Choices) -> list[str]:
     """Names of the columns to use, in the order of the file."""
     for option, names in (
-        ("--features", choices.features),
-        ("--drop", choices.drop),
-        ("--categorical", choices.categorical),
-        ("--text", (choices.text,) if choices.text else ()),
+        ("`features`", choices.features),
+        ("`drop`", choices.drop),
+        ("`categorical`", choices.categorical),
+        ("`text`", (choices.text,) if choices.text else ()),
     ):
         for name in names:
             table.column(name, option)
     if choices.features and choices.drop:
-        raise InvalidParameter("give --features or --drop, not both.")
+        raise InvalidParameter("give `features` or `drop`, not both.")
     if choices.features:
         wanted = {*choices.features, *choices.categorical}
     elif choices.text and not choices.categorical:
@@ -183,10 +211,10 @@ def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
     given = [
         option
         for option, value in (
-            ("--features", choices.features),
-            ("--drop", choices.drop),
-            ("--categorical", choices.categorical),
-            ("--text", choices.text),
+            ("`features`", choices.features),
+            ("`drop`", choices.drop),
+            ("`categorical`", choices.categorical),
+            ("`text`", choices.text),
         )
         if value
     ]

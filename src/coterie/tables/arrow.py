@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cli._table import MISSING_WORDS, Column, Table
 from coterie.exceptions import InvalidData, MissingDependency
+from coterie.tables.table import MISSING_WORDS, Column, Table
 
 __all__ = ["arrow_numbers", "arrow_texts", "kind_of_type", "pyarrow", "read_arrow", "read_parquet"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from coterie._npy import load_npy
-from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidData
+from coterie.tables.table import Column, Table
 
 __all__ = ["read_npy", "read_npz"]
 

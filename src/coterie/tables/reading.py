@@ -1,25 +1,51 @@
-"""One reader for every command: the name of a file says how it is read."""
+"""One reader for every format: the name of a file says how it is read."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coterie.cli._arrays import read_npy, read_npz
-from coterie.cli._arrow import read_arrow, read_parquet
-from coterie.cli._delimited import raw_bytes, raw_text, read_delimited
-from coterie.cli._table import Column, Table
 from coterie.exceptions import InvalidData
+from coterie.tables.arrays import read_npy, read_npz
+from coterie.tables.arrow import read_arrow, read_parquet
+from coterie.tables.delimited import raw_bytes, raw_text, read_delimited
+from coterie.tables.table import Column, Table
 
 __all__ = ["FORMATS", "read_table"]
 
 
-def read_table(path: Path, *, empty: bool = False) -> Table:
-    """The table in a file; without rows it is refused unless `empty` is allowed."""
+def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
+    """The table in a file, read as the ending of its name says.
+
+    Parameters
+    ----------
+    path : path-like
+        .csv, .tsv or .jsonl (also .gz); .parquet, .arrow or .feather (needs pyarrow); .npy or
+        .npz. Text stays as it was written until numbers are asked for.
+    empty : bool
+        Whether a file without rows is taken.
+
+    Raises
+    ------
+    InvalidData
+        A file that cannot be read so; the message names the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from coterie.tables import read_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("code,height\\n007,1.62\\n008,1.91\\n")
+    >>> table = read_table(path)
+    >>> table.ids("code"), table.column("height").numbers.values.tolist()
+    (['007', '008'], [1.62, 1.91])
+    """
+    path = Path(path)
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     reader = FORMATS.get(suffix.lower())
     if reader is None or (path.suffix == ".gz" and suffix.lower() not in _PACKED):

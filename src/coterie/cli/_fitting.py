@@ -1,0 +1,55 @@
+"""Files in, fitted model out, with notes and a progress bar on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+from sklearn.utils import get_tags
+
+from coterie.cli._command import Talk
+from coterie.cli._watch import watched
+from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
+from coterie.tables import Choices, Inputs, name_conflict, read_inputs
+
+__all__ = ["fit_estimator", "fit_model", "open_inputs"]
+
+
+def open_inputs(
+    talk: Talk, data: Path, pairs: Path | None, choices: dict[str, Any], *, hard: bool = False
+) -> Inputs:
+    """What `read_inputs` reads, its notes told; `choices` are the options about columns."""
+    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard)
+    for note in inputs.notes:
+        talk.note(note)
+    return inputs
+
+
+def fit_model(
+    talk: Talk, estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
+) -> bool:
+    """Fit with a progress bar; True if Ctrl-C ended it early with the best so far."""
+    with watched(talk, type(estimator).__name__) as interruption:
+        fit_estimator(estimator, inputs, clusters, takes_pairs=takes_pairs)
+    return interruption.ended
+
+
+def fit_estimator(
+    estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
+) -> None:
+    """Fit; pairs that cannot be kept are named by the user's ids."""
+    if clusters is not None and clusters > inputs.table.n_rows:
+        raise InvalidParameter(
+            f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
+        )
+    if sparse.issparse(inputs.X) and not get_tags(estimator).input_tags.sparse:
+        raise InvalidData(
+            f"{inputs.table.source}: {type(estimator).__name__} does not take sparse rows, which "
+            "text and sparse arrays are; choose another method, for instance mosaic."
+        )
+    given = {"constraints": inputs.constraints} if takes_pairs else {}
+    try:
+        estimator.fit(inputs.X, **given)
+    except InfeasibleConstraints as error:
+        raise name_conflict(error, inputs.ids, clusters) from error

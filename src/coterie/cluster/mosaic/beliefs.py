@@ -1,0 +1,235 @@
+"""The soft stage: what is believed about each row, from the field and along the pairs, in turn.
+
+A round is: the field from the beliefs (ridge regression), its sharpness, the prior of each row from
+the field, its posterior from the messages along its pairs. `form_beliefs` is the way in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.mosaic import passes
+from coterie.cluster.mosaic.noise import Noise
+from coterie.cluster.mosaic.problem import MosaicProblem
+from coterie.cluster.mosaic.tuning import Tuning
+from coterie.data import Rows, fold, map_blocks
+from coterie.inference.messages import (
+    Messages,
+    PairFactors,
+    no_messages,
+    send_again,
+    send_messages,
+)
+from coterie.progress import keep_going
+
+__all__ = [
+    "MosaicState",
+    "find_posterior",
+    "fit_sharpness",
+    "form_beliefs",
+    "judge_field",
+    "merit",
+    "settle_noise",
+    "softmax",
+    "start_from",
+    "start_over",
+]
+
+Array = NDArray[Any]
+
+_NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
+
+
+class MosaicState(NamedTuple):
+    """What is believed after some rounds.
+
+    Attributes
+    ----------
+    rows : (n, K)
+        Posterior of each row.
+    nodes : (s, K)
+        Posterior of each node of the core.
+    prior : (s, K)
+        What the field alone believes about each node.
+    sharpness : float
+        beta: nats per unit of the field.
+    messages : Messages
+        What the nodes have told one another, ...
+    factors : PairFactors
+        ... the strength of the pairs when they did, ...
+    odds : float
+        ... and the log-odds of a plain pair then.
+    noise : Noise
+        As it is now believed to be.
+    rounds : int
+    change : float
+        Mean change of a row's posterior in the last round.
+    score : float
+        log P(pairs | field) at the noise rate of the problem, every row's own belief left out of
+        the field: how well the field predicts pairs that it has not heard.
+    """
+
+    rows: Array
+    nodes: Array
+    prior: Array
+    sharpness: float
+    messages: Messages
+    factors: PairFactors
+    odds: float
+    noise: Noise
+    rounds: int = 0
+    change: float = np.inf
+    score: float = -np.inf
+
+
+def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> MosaicState:
+    """A state that leans towards `labels` (n,), nothing said yet."""
+    n, core, tuning = labels.size, problem.evidence.core, problem.tuning
+    rows = np.full((n, n_clusters), (1.0 - tuning.first_belief) / n_clusters)
+    rows[np.arange(n), labels] += tuning.first_belief
+    nodes = core.contract(rows[core.rows])
+    nodes /= nodes.sum(axis=1, keepdims=True)
+    rows[core.rows] = core.expand(nodes)
+    engine = problem.settings.inference
+    many = core.indices.size * n_clusters > tuning.most_messages
+    mean_field = engine == "mean_field" or (engine == "auto" and many)
+    return MosaicState(
+        rows=rows,
+        nodes=nodes,
+        prior=nodes,
+        sharpness=tuning.first_sharpness,
+        messages=no_messages(problem.evidence.graph, n_clusters, mean_field=mean_field),
+        factors=problem.factors,
+        odds=problem.noise.odds,
+        noise=problem.noise,
+    )
+
+
+def start_over(state: MosaicState) -> MosaicState:
+    """The state of one problem as a start for another with the same pairs."""
+    return state._replace(rounds=0, change=np.inf, score=-np.inf)
+
+
+def form_beliefs(problem: MosaicProblem, state: MosaicState, rounds: int) -> MosaicState:
+    """Advance until `state.rounds` is `rounds`, or until posteriors hardly change.
+
+    Returns the state of the best score on the way: rounds that fit the pairs they have heard
+    better and the pairs they have not heard worse are taken back.
+    """
+    rounds, tol = min(rounds, problem.settings.max_iter), problem.settings.tol
+    tuning, best = problem.tuning, state
+    while state.rounds < rounds and (state.change > tol or state.rounds <= tuning.trusting_rounds):
+        state = _round(problem, state)
+        going = keep_going(state.rounds, rounds, state.score)
+        if state.score >= best.score:
+            best = state
+        elif state.rounds - best.rounds >= tuning.patience:
+            break
+        if not going:
+            break
+    return best
+
+
+def _round(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+    ridge, tuning = problem.ridge, problem.tuning
+    values = ridge.values_without_own(state.rows)
+    sharpness = fit_sharpness(values, state.rows, ridge.weights, state.sharpness, tuning)
+    new = find_posterior(problem, judge_field(problem, state, values, sharpness))
+    return new._replace(change=float(np.abs(new.rows - state.rows).sum(axis=1).mean()))
+
+
+def judge_field(
+    problem: MosaicProblem, state: MosaicState, values: Array, sharpness: float
+) -> MosaicState:
+    """The state with the priors of a field with `values` (n, K), and how well it predicts pairs."""
+    evidence, core = problem.evidence, problem.evidence.core
+    rows = softmax(sharpness, values)
+    own = core.contract(problem.weights[core.rows, None] * values[core.rows])
+    prior = softmax(sharpness, own)
+    score = float(evidence.log_likelihoods(prior, problem.factors).sum())
+    score += _background(problem, rows)
+    return state._replace(rows=rows, prior=prior, sharpness=sharpness, score=score)
+
+
+def _background(problem: MosaicProblem, rows: Array) -> float:
+    """log-likelihood of the cannot-links nobody gave, where there are only must-links.
+
+    Must-links alone are kept best by one cluster for everything. Random pairs would have
+    come with K - 1 cannot-links for each must-link: the score counts them at random rows.
+    """
+    weight = problem.evidence.lone_must_weight
+    if not weight:
+        return 0.0
+    share = problem.weights @ rows / problem.weights.sum()
+    equal = float(share @ share)
+    chance = 1.0 - equal * (1.0 - problem.noise.rate)
+    return float(weight * (rows.shape[1] - 1) * np.log(chance))
+
+
+def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+    """The state after its nodes, too, have heard their pairs."""
+    evidence, core, tuning = problem.evidence, problem.evidence.core, problem.tuning
+    messages, factors, odds = state.messages, state.factors, state.odds
+    if abs(state.noise.odds / odds - 1.0) > tuning.same_strength:
+        odds = state.noise.odds
+        messages, factors = send_again(messages), evidence.factors(state.noise.rate)
+    nodes, messages = send_messages(
+        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=tuning.silence
+    )
+    rows = state.rows.copy()
+    rows[core.rows] = core.expand(nodes)
+    new = state._replace(
+        rows=rows, nodes=nodes, messages=messages, factors=factors, odds=odds
+    )._replace(rounds=state.rounds + 1)
+    if problem.noise.origin == "estimated" and state.rounds >= tuning.trusting_rounds:
+        return _estimate_noise(problem, new)
+    return new
+
+
+def _estimate_noise(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+    rate = problem.evidence.noise_rate(state.noise.rate, state.messages, state.nodes)
+    return state._replace(noise=state.noise._replace(rate=rate))
+
+
+def settle_noise(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+    """The state with the noise that its beliefs see, whichever round it comes from."""
+    if problem.noise.origin != "given":
+        for _ in range(problem.tuning.noise_steps):
+            state = _estimate_noise(problem, state)
+    return state
+
+
+def merit(problem: MosaicProblem, state: MosaicState) -> float:
+    """Score less the cost of the pairs that even the beliefs, which have heard them, break.
+
+    Their share is the noise of the state, which is to be settled first. A space may predict pairs
+    well on average and yet hold clusters that no belief can part.
+    """
+    if problem.noise.origin != "estimated":
+        return state.score
+    broken = state.noise.rate * problem.evidence.plain_weight
+    return float(state.score - problem.noise.odds * broken)
+
+
+def softmax(scale: float, values: Array) -> NDArray[np.float64]:
+    """Each row of scale · values (n, K) as probabilities."""
+    return fold(map_blocks(Rows(values), passes.softmax, scale), joined=("values",)).values
+
+
+def fit_sharpness(
+    values: Array, beliefs: Array, weights: Array, start: float, tuning: Tuning
+) -> float:
+    """beta that maximises sum_i w_i sum_k t_ik log softmax(beta v_i)_k, by safeguarded Newton."""
+    beta, seen = start, passes.Seen(beliefs, weights)
+    for _ in range(_NEWTON_STEPS):
+        at = fold(map_blocks(Rows(values), passes.derivatives, beta, state=seen))
+        step = at.slope / max(at.curvature, 1e-12)
+        new = beta + min(max(step, -0.5 * beta), beta)
+        new = min(max(new, tuning.least_sharpness), tuning.most_sharpness)
+        if abs(new - beta) < _NEWTON_TOLERANCE * beta:
+            return float(new)
+        beta = new
+    return float(beta)

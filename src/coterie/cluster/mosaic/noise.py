@@ -1,0 +1,56 @@
+"""How often pairs are wrong, and who says so."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from coterie.exceptions import InvalidParameter
+from coterie.validation import check_choice, check_real
+
+__all__ = ["DEFAULT_NOISE", "Noise", "check_noise", "log_odds"]
+
+DEFAULT_NOISE = 0.05  # the library's certainty of a plain pair is 0.95
+
+
+class Noise(NamedTuple):
+    """The share of plain pairs that is wrong.
+
+    Attributes
+    ----------
+    rate : float
+    origin : "given", "chosen" or "estimated"
+        Given by the user: it stays as it is. Chosen by pairs that were held out: beliefs are
+        formed at this rate, and the share of wrong pairs is estimated from them in the end.
+        Estimated: a rate to begin with, estimated from the beliefs as they form.
+    """
+
+    rate: float
+    origin: Literal["given", "chosen", "estimated"]
+
+    @property
+    def odds(self) -> float:
+        """log-odds that a plain pair is right: what breaking one costs, in nats."""
+        return log_odds(self.rate)
+
+
+def log_odds(rate: float) -> float:
+    """log((1 - rate) / rate)."""
+    return float(np.log((1.0 - rate) / rate))
+
+
+def check_noise(value: Any) -> Noise:
+    """The parameter `noise` of `Mosaic`; "estimate" is the default rate until there are pairs."""
+    if isinstance(value, str):
+        check_choice("noise", value, ("estimate",))
+        return Noise(DEFAULT_NOISE, "estimated")
+    if value is None:
+        return Noise(DEFAULT_NOISE, "given")
+    rate = check_real("noise", value, strict=True)
+    if rate >= 0.5:
+        raise InvalidParameter(
+            f"noise={value!r} must be below 0.5: pairs that are wrong more often than "
+            "right say the opposite; exchange must-links and cannot-links."
+        )
+    return Noise(rate, "given")

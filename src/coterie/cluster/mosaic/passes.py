@@ -1,0 +1,155 @@
+"""What Mosaic computes on one block of rows, in every round and for new rows.
+
+Each function takes a block with the state of its rows and arguments that are the same for all
+blocks, and writes to neither: `map_blocks` may run it in a thread or in another process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.cluster.mosaic import _kernels as kernels
+from coterie.data import Block
+
+Array = NDArray[Any]
+Float32 = NDArray[np.float32]
+
+_STEP = 1024  # rows handled at once: a block of them times all prototypes stays in the cache
+
+
+class RowValues(NamedTuple):
+    """What a pass found for the rows of its block, (b, ...)."""
+
+    values: Array
+
+
+# -- from coordinates to features and values -----------------------------------------------------
+class Landmarks(NamedTuple):
+    """Prototypes (M, e), the map (M, r) from kernel values to features, the kernel's steepness."""
+
+    prototypes: Float32
+    whiten: Float32
+    steepness: float
+
+
+class Features(NamedTuple):
+    """Features (b, r) of rows and their nearest prototypes (b,)."""
+
+    features: Float32
+    near: NDArray[np.int64]
+
+
+class FieldMap(NamedTuple):
+    """Landmarks, and the weights (r, K) of a field."""
+
+    landmarks: Landmarks
+    weights: Float32
+
+
+def kernel(A: Float32, B: Float32, steepness: float) -> Float32:
+    """Cauchy kernel 1 / (1 + steepness |a - b|^2) of all pairs, (n, M).
+
+    A mixture of Gaussians of every width: steep near a prototype, and never flat far from it. At
+    a steepness of 2 the typical Gaussian is a quarter of the mean squared distance between two
+    rows (1 in a `MosaicSpace`) wide.
+    """
+    squares = A @ (-2.0 * B.T)
+    squares += np.einsum("ij,ij->i", A, A)[:, None]
+    squares += np.einsum("ij,ij->i", B, B)
+    np.maximum(squares, 0.0, out=squares)
+    squares *= steepness
+    squares += 1.0
+    return np.reciprocal(squares, out=squares)
+
+
+def features(block: Block, landmarks: Landmarks) -> Features:
+    """Features and nearest prototypes of rows at coordinates (b, e)."""
+    size = block.stop - block.start
+    out = np.empty((size, landmarks.whiten.shape[1]), dtype=np.float32)
+    near = np.empty(size, dtype=np.int64)
+    for lo in range(0, size, _STEP):
+        hi = min(lo + _STEP, size)
+        values = kernel(block.rows[lo:hi], landmarks.prototypes, landmarks.steepness)
+        near[lo:hi] = values.argmax(axis=1)
+        np.matmul(values, landmarks.whiten, out=out[lo:hi])
+    return Features(out, near)
+
+
+def values_at(block: Block, field: FieldMap) -> RowValues:
+    """Field values (b, K) at coordinates (b, e)."""
+    found = features(block, field.landmarks).features
+    return RowValues((found @ field.weights).astype(np.float64))
+
+
+def values_of(block: Block, weights: Float32) -> RowValues:
+    """Field values (b, K) of rows with features (b, r), for field weights (r, K)."""
+    return RowValues((block.rows @ weights).astype(np.float64))
+
+
+# -- ridge regression on features ----------------------------------------------------------------
+class Targets(NamedTuple):
+    """What the field should say at each row, times its weight, (n, K)."""
+
+    targets: Float32
+
+
+class RootWeights(NamedTuple):
+    """Square root of what each row counts, (n,)."""
+
+    root: Float32
+
+
+def moments(block: Block, _: None) -> NDArray[np.float64]:
+    """features' targets, (r, K)."""
+    return (block.rows.T @ block.state.targets).astype(np.float64)
+
+
+def gram(block: Block, _: None) -> NDArray[np.float64]:
+    """features' diag(weights) features, (r, r)."""
+    part = block.rows * block.state.root[:, None]
+    return (part.T @ part).astype(np.float64)
+
+
+def square_lengths(block: Block, change: Float32) -> RowValues:
+    """Squared length (b,) of each row's features times `change` (r, .)."""
+    out = np.empty(block.stop - block.start)
+    for lo in range(0, out.size, _STEP):
+        half = block.rows[lo : lo + _STEP] @ change
+        out[lo : lo + _STEP] = np.einsum("ij,ij->i", half, half)
+    return RowValues(out)
+
+
+# -- from values to probabilities ----------------------------------------------------------------
+class Seen(NamedTuple):
+    """Beliefs (n, K) that a field's values should predict, and what each row counts, (n,)."""
+
+    beliefs: Array
+    weights: Array
+
+
+class Derivatives(NamedTuple):
+    """Of the log-likelihood in the sharpness."""
+
+    slope: float
+    curvature: float
+
+
+def softmax(block: Block, scale: float) -> RowValues:
+    """Each row of scale · values (b, K) as probabilities."""
+    out = np.empty_like(block.rows)
+    kernels.below_top(scale, block.rows, out)
+    np.exp(out, out=out)  # NumPy's is faster than a compiled loop's
+    kernels.to_shares(out)
+    return RowValues(out)
+
+
+def derivatives(block: Block, sharpness: float) -> Derivatives:
+    """Of sum_i w_i sum_k t_ik log softmax(b v_i)_k in b, at b = `sharpness`."""
+    gaps = np.empty_like(block.rows)
+    kernels.below_top(sharpness, block.rows, gaps)
+    chance = gaps.astype(np.float32)  # ten times as fast, and the sharpness is wanted to 1 %
+    np.exp(chance, out=chance)
+    return Derivatives(*kernels.slope_and_curvature(chance, block.rows, *block.state))

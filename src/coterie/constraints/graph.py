@@ -1,0 +1,93 @@
+"""Graphs that pairs make: connected components, distinct edges, adjacency.
+
+What NumPy does as quickly stays in NumPy: every compiled loop is paid for by the first fit on a
+new machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.constraints import _kernels
+from coterie.constraints._types import BoolArray, FloatArray, IntArray
+
+__all__ = ["connected", "distinct_edges", "sum_by_edge", "symmetric_csr"]
+
+
+def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
+    """Connected components of rows 0, …, n − 1 joined by `pairs` (m, 2).
+
+    Returns
+    -------
+    component : (n,) int64
+        Numbered by smallest row.
+    count : int
+    """
+    component = np.arange(n, dtype=np.int64)
+    if not pairs.shape[0]:
+        return component, n
+    joined = np.require(pairs, dtype=np.int64, requirements=["C", "W"])
+    return component, int(_kernels.join_pairs(joined, component))
+
+
+def distinct_edges(
+    pairs: IntArray, node_of: IntArray, use: BoolArray, n_nodes: int
+) -> tuple[IntArray, IntArray]:
+    """Distinct node pairs a < b joined by a used pair.
+
+    Parameters
+    ----------
+    pairs : (m, 2) int64
+        Rows.
+    node_of : (n,) int64
+        Node of each row.
+    use : (m,) bool
+        Which pairs make edges.
+
+    Returns
+    -------
+    edges : (E, 2) int64
+        Sorted.
+    pair_edge : (m,) int64
+        Edge of each pair; −1 if it is unused or lies inside one node.
+    """
+    a, b = node_of[pairs[:, 0]], node_of[pairs[:, 1]]
+    between = np.flatnonzero(use & (a != b))
+    key = np.minimum(a, b) * n_nodes + np.maximum(a, b)
+    key = key[between]
+    if (key[1:] < key[:-1]).any():  # in order already where nothing was contracted
+        order = np.argsort(key)
+        key, between = key[order], between[order]
+    new = np.ones(key.size, dtype=np.bool_)
+    np.not_equal(key[1:], key[:-1], out=new[1:])
+    pair_edge = np.full(pairs.shape[0], -1, dtype=np.int64)
+    pair_edge[between] = np.cumsum(new) - 1
+    edges = np.empty((np.count_nonzero(new), 2), dtype=np.int64)
+    np.divmod(key[new], n_nodes, out=(edges[:, 0], edges[:, 1]))
+    return edges, pair_edge
+
+
+def symmetric_csr(edges: IntArray, n_nodes: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Both directions of every edge (a < b, sorted).
+
+    Returns
+    -------
+    indptr, indices, edge_of : (n_nodes + 1,), (2E,), (2E,) int64
+        Neighbours of node a are `indices[indptr[a]:indptr[a + 1]]`, sorted, and `edge_of` gives
+        the edge of each entry.
+    """
+    indptr = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(edges.ravel(), minlength=n_nodes), out=indptr[1:])
+    indices, edge_of = np.empty((2, 2 * edges.shape[0]), dtype=np.int64)
+    _kernels.fill_csr(edges, indptr[:-1].copy(), indices, edge_of)
+    return indptr, indices, edge_of
+
+
+def sum_by_edge(pair_edge: IntArray, use: BoolArray, cost: FloatArray, n_edges: int) -> FloatArray:
+    """Cost (E, K) of each edge: the sum of the costs (m, K) of its used pairs."""
+    counted = np.flatnonzero(use & (pair_edge >= 0))
+    edge = pair_edge[counted]
+    total = np.empty((n_edges, cost.shape[1]))
+    for k in range(cost.shape[1]):
+        total[:, k] = np.bincount(edge, weights=cost[counted, k], minlength=n_edges)
+    return total

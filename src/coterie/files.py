@@ -1,0 +1,88 @@
+"""Files and folders that appear whole or not at all.
+
+What is written goes to a temporary name in the same folder, is forced to the disk, and takes its
+place by one rename. A full disk, an error or a kill leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from coterie.exceptions import NotWritten
+
+__all__ = ["new_directory", "new_file"]
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place, on disk, if all goes well.
+
+    Raises
+    ------
+    NotWritten
+        It could not be written; nothing of it is left, and an older file is as it was.
+    """
+    temporary = _beside(path)
+    try:
+        with _reporting(path):
+            yield temporary
+            _sync(temporary)
+            os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def new_directory(path: Path) -> Iterator[Path]:
+    """As `new_file`, for a folder; an older one is moved aside first and removed last."""
+    temporary, aside = _beside(path), _beside(path, "old-")
+    try:
+        with _reporting(path):
+            temporary.mkdir()
+            yield temporary
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    _sync(file)
+            _put_in_place(temporary, path, aside)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        if path.exists():  # else the older one could not be put back, and this is all there is
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _beside(path: Path, mark: str = "") -> Path:
+    # Not tempfile: its files are private to the user, and the result should not be.
+    return path.with_name(f".{path.name}-{mark}{uuid4().hex}")
+
+
+@contextmanager
+def _reporting(path: Path) -> Iterator[None]:
+    """Errors of the system as `NotWritten`, which says of which output."""
+    try:
+        yield
+    except NotWritten:
+        raise
+    except OSError as error:
+        raise NotWritten(f"{path} was not written: {error.strerror or error}.") from error
+
+
+def _sync(path: Path) -> None:
+    """Wait until the file is on the disk: a full disk is noticed here at the latest."""
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _put_in_place(temporary: Path, path: Path, aside: Path) -> None:
+    if path.is_dir():
+        os.rename(path, aside)
+    try:
+        os.rename(temporary, path)
+    except OSError:
+        if aside.exists():
+            os.rename(aside, path)
+        raise

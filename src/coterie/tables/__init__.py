@@ -1,0 +1,40 @@
+"""Tables in files: read them, turn columns into features, keep the recipe with the model.
+
+`read_inputs` does the usual in one call; the parts are here too.
+"""
+
+from coterie.tables.bundle import Bundle, how_made, load_bundle, save_bundle
+from coterie.tables.inputs import Inputs, read_inputs
+from coterie.tables.pairs import name_conflict, name_pairs, pair_table, read_pairs
+from coterie.tables.reading import read_table
+from coterie.tables.recipe import Choices, Features, Recipe
+from coterie.tables.records import Records, choose_fields, side_by_side
+from coterie.tables.results import Results, results_of
+from coterie.tables.table import Column, Table
+from coterie.tables.writing import with_results, write_table
+
+__all__ = [
+    "Bundle",
+    "Choices",
+    "Column",
+    "Features",
+    "Inputs",
+    "Recipe",
+    "Records",
+    "Results",
+    "Table",
+    "choose_fields",
+    "how_made",
+    "load_bundle",
+    "name_conflict",
+    "name_pairs",
+    "pair_table",
+    "read_inputs",
+    "read_pairs",
+    "read_table",
+    "results_of",
+    "save_bundle",
+    "side_by_side",
+    "with_results",
+    "write_table",
+]
