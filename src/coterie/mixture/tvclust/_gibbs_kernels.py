@@ -57,11 +57,12 @@ class GaussianSlots(NamedTuple):
 
 
 class CountNodes(NamedTuple):
-    """Counts of the nodes, a CSR matrix, and how many rows each has."""
+    """Counts of the nodes, a CSR matrix; their sums, and how many rows each node has."""
 
     data: Any  # (nnz,) float64
     columns: Any  # (nnz,) int64
     ptr: Any  # (nodes + 1,) int64
+    sizes: Any  # (nodes,) float64
     masses: Any  # (nodes,) int64
 
 
@@ -180,38 +181,35 @@ def rank_one(chol, v, sign):  # IN OUT chol (d, d) lower; WORK v (d,)
 
 
 @njit(cache=True, nogil=True)
-def add_row(x, prior, slots, slot):
+def add_row(x, kappa0, slots, slot):
     """Let a row join a slot: mean, scale matrix and count."""
-    kappa = prior.kappa + slots.counts[slot]
+    mean, work = slots.means[slot], slots.work
+    kappa = kappa0 + slots.counts[slot]
     shrink = math.sqrt(kappa / (kappa + 1.0))
     for m in range(x.shape[0]):
-        gap = x[m] - slots.means[slot, m]
-        slots.work[m] = shrink * gap
-        slots.means[slot, m] += gap / (kappa + 1.0)
-    slots.log_dets[slot] = rank_one(slots.chols[slot], slots.work, 1.0)
+        gap = x[m] - mean[m]
+        work[m] = shrink * gap
+        mean[m] += gap / (kappa + 1.0)
+    slots.log_dets[slot] = rank_one(slots.chols[slot], work, 1.0)
     slots.counts[slot] += 1
 
 
 @njit(cache=True, nogil=True)
-def remove_row(x, prior, slots, slot):
+def remove_row(x, kappa0, slots, slot):
     """The opposite of `add_row`."""
-    kappa = prior.kappa + slots.counts[slot] - 1.0
+    mean, work = slots.means[slot], slots.work
+    kappa = kappa0 + slots.counts[slot] - 1.0
     shrink = math.sqrt(kappa / (kappa + 1.0))
     for m in range(x.shape[0]):
-        slots.means[slot, m] -= (x[m] - slots.means[slot, m]) / kappa
-        slots.work[m] = shrink * (x[m] - slots.means[slot, m])
-    slots.log_dets[slot] = rank_one(slots.chols[slot], slots.work, -1.0)
+        mean[m] -= (x[m] - mean[m]) / kappa
+        work[m] = shrink * (x[m] - mean[m])
+    slots.log_dets[slot] = rank_one(slots.chols[slot], work, -1.0)
     slots.counts[slot] -= 1
 
 
 @njit(cache=True, nogil=True)
-def log_predictive(x, prior, slots, slot):
-    """ln of the Student t density of a row given the rows of a slot.
-
-    constants[N] + (-ln|Psi| - (nu + 1) ln(1 + kappa/(kappa + 1) |x - m|^2_inv(Psi))) / 2.
-    """
-    work, chol, mean = slots.work, slots.chols[slot], slots.means[slot]
-    count = slots.counts[slot]
+def whitened_length(x, mean, chol, work):  # WORK work (d,)
+    """|x - mean|^2 by the inverse of L L', with chol (d, d) L."""
     squared = 0.0
     for m in range(x.shape[0]):  # forward substitution
         value = x[m] - mean[m]
@@ -219,28 +217,43 @@ def log_predictive(x, prior, slots, slot):
             value -= chol[m, j] * work[j]
         work[m] = value / chol[m, m]
         squared += work[m] * work[m]
-    kappa = prior.kappa + count
-    nu = prior.nu + count
-    return (
-        prior.constants[count]
-        - 0.5 * slots.log_dets[slot]
-        - 0.5 * (nu + 1.0) * math.log1p(kappa / (kappa + 1.0) * squared)
-    )
+    return squared
 
 
 @njit(cache=True, nogil=True)
-def log_predictive_of_node(node, nodes, prior, slots, slot, spare):  # WORK spare, one slot
-    """The same of all rows of a node, each given those before it (chain rule)."""
-    begin, end = nodes.ptr[node], nodes.ptr[node + 1]
-    if end - begin == 1:
-        return log_predictive(nodes.X[nodes.members[begin]], prior, slots, slot)
-    copy_slot(slots, slot, spare, 0)
-    total = 0.0
-    for a in range(begin, end):
-        x = nodes.X[nodes.members[a]]
-        total += log_predictive(x, prior, spare, 0)
-        add_row(x, prior, spare, 0)
-    return total
+def log_student(prior, count, log_det, squared):
+    """ln of the density of a row given `count` rows with scale matrix Psi, a Student t.
+
+    constants[N] + (-ln|Psi| - (nu + 1) ln(1 + kappa/(kappa + 1) |x - m|^2_inv(Psi))) / 2.
+    """
+    kappa, nu = prior.kappa + count, prior.nu + count
+    spread = math.log1p(kappa / (kappa + 1.0) * squared)
+    return prior.constants[count] - 0.5 * log_det - 0.5 * (nu + 1.0) * spread
+
+
+@njit(cache=True, nogil=True)
+def add_predictives(x, prior, slots, log_weights):
+    """Add ln p(x | rows of the slot) for every slot that is open to the row."""
+    # IN OUT: log_weights (C,)
+    counts, means, chols, log_dets, work = slots
+    for k in range(log_weights.shape[0]):
+        if log_weights[k] != -np.inf:
+            squared = whitened_length(x, means[k], chols[k], work)
+            log_weights[k] += log_student(prior, counts[k], log_dets[k], squared)
+
+
+@njit(cache=True, nogil=True)
+def add_joint_predictives(node, nodes, prior, slots, spare, log_weights):
+    """`add_predictives` for the rows of a node, each given those before it (chain rule)."""
+    # WORK: spare, one slot   IN OUT: log_weights (C,)
+    for k in range(log_weights.shape[0]):
+        if log_weights[k] == -np.inf:
+            continue
+        copy_slot(slots, k, spare, 0)
+        for a in range(nodes.ptr[node], nodes.ptr[node + 1]):
+            x = nodes.X[nodes.members[a]]
+            add_predictives(x, prior, spare, log_weights[k : k + 1])
+            add_row(x, prior.kappa, spare, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -267,27 +280,28 @@ def sweep_gaussian(nodes, prior, seating, labels):
         if slots.counts[labels[node]] == 0:
             used += 1
         for a in range(nodes.ptr[node], nodes.ptr[node + 1]):
-            add_row(nodes.X[nodes.members[a]], prior, slots, labels[node])
+            add_row(nodes.X[nodes.members[a]], prior.kappa, slots, labels[node])
     for position in range(seating.order.shape[0]):
         node = seating.order[position]
         begin, end = nodes.ptr[node], nodes.ptr[node + 1]
         slot = labels[node]
         for a in range(begin, end):
-            remove_row(nodes.X[nodes.members[a]], prior, slots, slot)
+            remove_row(nodes.X[nodes.members[a]], prior.kappa, slots, slot)
         if slots.counts[slot] == 0:  # back to the prior exactly, whatever rounding left
             copy_slot(nothing, 0, slots, slot)
             used -= 1
         labels[node] = -1
         fresh = seating_weights(node, end - begin, labels, slots.counts, seating, log_weights)
-        for k in range(log_weights.shape[0]):
-            if log_weights[k] != -np.inf:
-                log_weights[k] += log_predictive_of_node(node, nodes, prior, slots, k, spare)
+        if end - begin == 1:
+            add_predictives(nodes.X[nodes.members[begin]], prior, slots, log_weights)
+        else:
+            add_joint_predictives(node, nodes, prior, slots, spare, log_weights)
         chosen = draw(log_weights, seating.chance[position])
         labels[node] = chosen
         if chosen == fresh:
             used += 1
         for a in range(begin, end):
-            add_row(nodes.X[nodes.members[a]], prior, slots, chosen)
+            add_row(nodes.X[nodes.members[a]], prior.kappa, slots, chosen)
         if used == slots.counts.shape[0]:  # keep one free slot for the next node
             slots = more_slots(slots, prior)
             log_weights = np.empty(slots.counts.shape[0])
@@ -308,10 +322,8 @@ def move_node(node, nodes, sign, slots, slot):
 @njit(cache=True, nogil=True)
 def log_gain(node, nodes, slots, slot):
     """ln p(counts of the node | counts of the slot), of the Dirichlet-multinomial."""
-    size = 0.0
-    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
-        size += nodes.data[e]
-    gain = math.lgamma(slots.totals[slot]) - math.lgamma(slots.totals[slot] + size)
+    total = slots.totals[slot]
+    gain = math.lgamma(total) - math.lgamma(total + nodes.sizes[node])
     for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
         c = slots.words[slot, nodes.columns[e]]
         if nodes.data[e] == 1.0:

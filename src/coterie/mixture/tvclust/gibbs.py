@@ -144,6 +144,7 @@ def _count_rows(data: TwoViews, nodes: Nodes, family: Multinomial) -> _CountRows
         sums.data.astype(np.float64),
         sums.indices.astype(np.int64),
         sums.indptr.astype(np.int64),
+        sums.sum(axis=1).astype(np.float64),
         np.diff(nodes.ptr),
     )
     return _CountRows(counts, float(family.concentration), family.d)
