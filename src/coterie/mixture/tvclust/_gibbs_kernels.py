@@ -1,7 +1,8 @@
 """Compiled collapsed Gibbs sweeps of TVClust. Records of arrays in, labels changed in place.
 
 A node is one or more rows that move together (hard must-links). Clusters live in numbered slots;
-a slot without rows is free. Slots grow when a sweep opens more clusters than they hold.
+a slot without rows is free. Slots grow when a sweep opens more clusters than they hold. Arrays are
+copied entry by entry, which compiles sooner (see `_kernels`).
 """
 
 # mypy: allow-untyped-defs
@@ -140,9 +141,11 @@ def first_slots(labels):
 def clear_slot(slots, slot, prior):
     """Back to the prior exactly, whatever rounding left."""
     slots.counts[slot] = 0
-    slots.means[slot] = 0.0
-    slots.chols[slot] = prior.chol
     slots.log_dets[slot] = prior.log_det
+    for m in range(prior.chol.shape[0]):
+        slots.means[slot, m] = 0.0
+        for j in range(prior.chol.shape[0]):
+            slots.chols[slot, m, j] = prior.chol[m, j]
 
 
 @njit(cache=True, nogil=True)
@@ -165,9 +168,11 @@ def empty_slots(n_slots, prior):
 def copy_slot(source, k, target, at):
     """Make slot `at` of `target` like slot `k` of `source`."""
     target.counts[at] = source.counts[k]
-    target.means[at] = source.means[k]
-    target.chols[at] = source.chols[k]
     target.log_dets[at] = source.log_dets[k]
+    for m in range(source.means.shape[1]):
+        target.means[at, m] = source.means[k, m]
+        for j in range(source.means.shape[1]):
+            target.chols[at, m, j] = source.chols[k, m, j]
 
 
 @njit(cache=True, nogil=True)
