@@ -17,7 +17,6 @@ from common.estimators import CASES
 
 # Kernels that still compile more than once, and why; the list only gets shorter.
 KNOWN: dict[str, str] = {
-    "coterie.mixture.tvclust._gibbs_kernels.add_row": "called with the literal 0 and with a slot",
     "coterie.cluster.mosaic._kernels.below_top": "called with float32 and with float64 rows",
 }
 

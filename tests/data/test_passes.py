@@ -82,6 +82,18 @@ def test_chunks_are_measured_from_the_origin_and_leave_the_rows_alone(X):
     np.testing.assert_allclose(picked + rows.origin, X[[5, 2]])
 
 
+def taken(block: Block, at: Any) -> list[Any]:
+    return [block.take(at)]
+
+
+def test_a_block_gives_rows_by_their_position_in_it(X):
+    rows, at = Rows.centered(X), np.array([7, 2])
+    before = X.copy()
+    for (start, _), found in zip(block_edges(N), fold(map_blocks(rows, taken, at)), strict=True):
+        np.testing.assert_array_equal(found, rows.take(start + at))
+    np.testing.assert_array_equal(X, before)
+
+
 def test_a_block_of_csr_rows_is_the_same_rows(X):
     sparse = sp.random_array((N, 7), density=0.2, rng=np.random.default_rng(1), format="csr")
     blocks = fold(map_blocks(Rows(sparse), seen, None))

@@ -181,3 +181,19 @@ def test_like_components_are_counted_not_repeated():
     ratio = 0.05 / 0.95
     wanted = 700 * np.log(square + ratio * (1 - square)) + 300 * np.log(1 - square + ratio * square)
     assert prior.log_omega(np.log(pi))[0] == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("inference", ["exact", "mean_field"])
+def test_steps_change_nothing_they_are_given(inference):
+    """The same mixture and marginals give the same bits again, whatever was done in between."""
+    problem = small_problem(8)
+    core, mixture, rows = core_of(problem, inference), mixture_of(problem), Rows(problem.X)
+    first = expect(rows, core, mixture)
+    given = first.marginals.copy()
+    second = expect(rows, core, mixture, first.marginals)
+    posterior_of_all(rows, core, mixture, second.marginals)
+    np.testing.assert_array_equal(first.marginals, given)
+    again = expect(rows, core, mixture, given)
+    np.testing.assert_array_equal(again.marginals, second.marginals)
+    assert again.log_likelihood == second.log_likelihood
+    assert expect(rows, core, mixture).log_likelihood == first.log_likelihood

@@ -21,7 +21,6 @@ from coterie.inference import (
     infer,
 )
 from coterie.inference.model import components, entry_rows, subgraph
-from coterie.mixture.core_rows import node_of_row
 
 __all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
 
@@ -103,7 +102,7 @@ class CoreGraph:
         self.graph = PairwiseModel(blank, core.indptr, core.indices, same, differ)
         self.exponent = np.ones(core.n_nodes)
         if settings.sampling == "point":
-            self.exponent = np.bincount(core.node, minlength=core.n_nodes).astype(np.float64)
+            self.exponent = core.sizes.astype(np.float64)
         self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
@@ -288,6 +287,6 @@ def pair_posteriors(
     of_edge[core.edge_of] = posterior.edge_same
     in_graph = core.pair_edge >= 0
     out[in_graph] = of_edge[core.pair_edge[in_graph]]
-    node = node_of_row(core, constraints.n_samples)
+    node = core.node_of_row
     out[(node[i] == node[j]) & (node[i] >= 0)] = 1.0
     return np.clip(out, 0.0, 1.0)

@@ -1,7 +1,8 @@
 """Compiled collapsed Gibbs sweeps of TVClust. Records of arrays in, labels changed in place.
 
 A node is one or more rows that move together (hard must-links). Clusters live in numbered slots;
-a slot without rows is free. Slots grow when a sweep opens more clusters than they hold.
+a slot without rows is free. Slots grow when a sweep opens more clusters than they hold. Arrays are
+copied entry by entry, which compiles sooner (see `_kernels`).
 """
 
 # mypy: allow-untyped-defs
@@ -137,28 +138,41 @@ def first_slots(labels):
 
 
 @njit(cache=True, nogil=True)
+def clear_slot(slots, slot, prior):
+    """Back to the prior exactly, whatever rounding left."""
+    slots.counts[slot] = 0
+    slots.log_dets[slot] = prior.log_det
+    for m in range(prior.chol.shape[0]):
+        slots.means[slot, m] = 0.0
+        for j in range(prior.chol.shape[0]):
+            slots.chols[slot, m, j] = prior.chol[m, j]
+
+
+@njit(cache=True, nogil=True)
 def empty_slots(n_slots, prior):
     """Slots without rows."""
     d = prior.chol.shape[0]
-    chols = np.empty((n_slots, d, d))
-    for k in range(n_slots):
-        chols[k] = prior.chol
-    return GaussianSlots(
-        np.zeros(n_slots, dtype=np.int64),
-        np.zeros((n_slots, d)),
-        chols,
-        np.full(n_slots, prior.log_det),
+    slots = GaussianSlots(
+        np.empty(n_slots, dtype=np.int64),
+        np.empty((n_slots, d)),
+        np.empty((n_slots, d, d)),
+        np.empty(n_slots),
         np.empty(d),
     )
+    for k in range(n_slots):
+        clear_slot(slots, k, prior)
+    return slots
 
 
 @njit(cache=True, nogil=True)
 def copy_slot(source, k, target, at):
     """Make slot `at` of `target` like slot `k` of `source`."""
     target.counts[at] = source.counts[k]
-    target.means[at] = source.means[k]
-    target.chols[at] = source.chols[k]
     target.log_dets[at] = source.log_dets[k]
+    for m in range(source.means.shape[1]):
+        target.means[at, m] = source.means[k, m]
+        for j in range(source.means.shape[1]):
+            target.chols[at, m, j] = source.chols[k, m, j]
 
 
 @njit(cache=True, nogil=True)
@@ -246,14 +260,15 @@ def add_predictives(x, prior, slots, log_weights):
 def add_joint_predictives(node, nodes, prior, slots, spare, log_weights):
     """`add_predictives` for the rows of a node, each given those before it (chain rule)."""
     # WORK: spare, one slot   IN OUT: log_weights (C,)
+    only = spare.counts.shape[0] - 1  # no literal, for which kernels would be compiled again
     for k in range(log_weights.shape[0]):
         if log_weights[k] == -np.inf:
             continue
-        copy_slot(slots, k, spare, 0)
+        copy_slot(slots, k, spare, only)
         for a in range(nodes.ptr[node], nodes.ptr[node + 1]):
             x = nodes.X[nodes.members[a]]
             add_predictives(x, prior, spare, log_weights[k : k + 1])
-            add_row(x, prior.kappa, spare, 0)
+            add_row(x, prior.kappa, spare, only)
 
 
 @njit(cache=True, nogil=True)
@@ -272,8 +287,13 @@ def sweep_gaussian(nodes, prior, seating, labels):
     # IN: GaussianNodes, GaussianPrior, Seating
     # IN OUT: labels (nodes,) slots
     slots = empty_slots(first_slots(labels), prior)
-    nothing = empty_slots(1, prior)
-    spare = empty_slots(1, prior)
+    spare = GaussianSlots(
+        slots.counts[:1].copy(),
+        slots.means[:1].copy(),
+        slots.chols[:1].copy(),
+        slots.log_dets[:1].copy(),
+        slots.work,
+    )
     log_weights = np.empty(slots.counts.shape[0])
     used = 0  # clusters with rows
     for node in range(labels.shape[0]):
@@ -287,8 +307,8 @@ def sweep_gaussian(nodes, prior, seating, labels):
         slot = labels[node]
         for a in range(begin, end):
             remove_row(nodes.X[nodes.members[a]], prior.kappa, slots, slot)
-        if slots.counts[slot] == 0:  # back to the prior exactly, whatever rounding left
-            copy_slot(nothing, 0, slots, slot)
+        if slots.counts[slot] == 0:
+            clear_slot(slots, slot, prior)
             used -= 1
         labels[node] = -1
         fresh = seating_weights(node, end - begin, labels, slots.counts, seating, log_weights)
@@ -312,11 +332,11 @@ def sweep_gaussian(nodes, prior, seating, labels):
 
 @njit(cache=True, nogil=True)
 def move_node(node, nodes, sign, slots, slot):
-    """Add (sign 1) or take off (sign -1) a node's counts and rows."""
+    """Add (sign 1.0) or take off (sign -1.0) a node's counts and rows."""
     for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
         slots.words[slot, nodes.columns[e]] += sign * nodes.data[e]
         slots.totals[slot] += sign * nodes.data[e]
-    slots.counts[slot] += sign * nodes.masses[node]
+    slots.counts[slot] += int(sign) * nodes.masses[node]
 
 
 @njit(cache=True, nogil=True)
@@ -349,11 +369,11 @@ def sweep_counts(nodes, concentration, n_columns, seating, labels):
     for node in range(labels.shape[0]):
         if slots.counts[labels[node]] == 0:
             used += 1
-        move_node(node, nodes, 1, slots, labels[node])
+        move_node(node, nodes, 1.0, slots, labels[node])
     for position in range(seating.order.shape[0]):
         node = seating.order[position]
         slot = labels[node]
-        move_node(node, nodes, -1, slots, slot)
+        move_node(node, nodes, -1.0, slots, slot)
         if slots.counts[slot] == 0:
             slots.words[slot] = concentration
             slots.totals[slot] = concentration * n_columns
@@ -368,7 +388,7 @@ def sweep_counts(nodes, concentration, n_columns, seating, labels):
         labels[node] = chosen
         if chosen == fresh:
             used += 1
-        move_node(node, nodes, 1, slots, chosen)
+        move_node(node, nodes, 1.0, slots, chosen)
         if used == n_slots:
             slots = CountSlots(
                 np.concatenate((slots.counts, np.zeros(n_slots, dtype=np.int64))),

@@ -1,4 +1,8 @@
-"""Compiled loops of variational TVClust. Arrays in, arrays filled."""
+"""Compiled loops of variational TVClust. Arrays in, arrays filled.
+
+Arrays are copied entry by entry: an assignment of array to array brings in the words of its error
+message, which take three seconds to compile.
+"""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -103,16 +107,19 @@ def sweep(order, unary, indptr, indices, odds, forbidden, pinned, resp):
     entropy = 0.0
     for position in range(order.shape[0]):
         i = order[position]
-        row[:] = unary[i]
+        for k in range(n_clusters):
+            row[k] = unary[i, k]
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             for k in range(n_clusters):
                 row[k] += resp[j, k] * odds[e]
         if not pinned[i]:
             entropy += _softmax(row)
-            resp[i] = row
+            for k in range(n_clusters):
+                resp[i, k] = row[k]
             continue
-        taken[:] = False
+        for k in range(n_clusters):
+            taken[k] = False
         for e in range(indptr[i], indptr[i + 1]):
             if forbidden[e]:
                 for k in range(n_clusters):
@@ -122,8 +129,8 @@ def sweep(order, unary, indptr, indices, odds, forbidden, pinned, resp):
         for k in range(n_clusters):
             if not taken[k] and (best < 0 or row[k] > row[best]):
                 best = k
-        resp[i] = 0.0
-        resp[i, best] = 1.0
+        for k in range(n_clusters):
+            resp[i, k] = 1.0 if k == best else 0.0
     return entropy
 
 

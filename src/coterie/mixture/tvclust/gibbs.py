@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from coterie.mixture.core_rows import node_of_row
 from coterie.mixture.tvclust import _gibbs_kernels as kernels
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
 from coterie.mixture.tvclust.pairs import AnswerLogs
@@ -38,8 +37,8 @@ class Nodes(NamedTuple):
     @classmethod
     def of(cls, data: TwoViews) -> Nodes:
         """From the core of the pairs."""
-        core, n = data.evidence.core, data.rows.n
-        of_row = node_of_row(core, n)
+        core = data.evidence.core
+        of_row = core.node_of_row.copy()
         free = np.flatnonzero(of_row < 0)
         of_row[free] = core.n_nodes + np.arange(free.size)
         sizes = np.bincount(of_row)

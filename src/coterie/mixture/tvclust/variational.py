@@ -18,7 +18,6 @@ from scipy.special import betaln, digamma, gammaln
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
-from coterie.mixture.core_rows import first_rows
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families import Family
 from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
@@ -283,7 +282,7 @@ def _start(
     nothing about how far they can be trusted.
     """
     core, evidence = data.evidence.core, data.evidence
-    nodes = labels[first_rows(core)]
+    nodes = labels[core.first_rows]
     if evidence.pinned.any():
         nodes = np.where(evidence.pinned, _kept_apart(data, nodes, truncation, rng), nodes)
     labels = labels.copy()
