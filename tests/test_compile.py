@@ -104,4 +104,4 @@ def test_known_offenders_still_offend(compiled):
 
 def test_kernels_are_listed(compiled):
     """The walk over modules finds them: local search is in every fit of PCKMeans."""
-    assert "coterie.inference._icm_kernels.row_sweep" in compiled[CASES[0].name]
+    assert "coterie.inference._icm_kernels.gaining_nodes" in compiled[CASES[0].name]

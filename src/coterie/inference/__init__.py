@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from coterie.inference._local_search import IcmPlan, icm_plan
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.feasible import feasible_start
 from coterie.inference.gibbs import gibbs
-from coterie.inference.icm import IcmPlan, icm, icm_plan, polish
+from coterie.inference.icm import icm, polish
 from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field

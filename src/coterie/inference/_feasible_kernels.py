@@ -42,7 +42,7 @@ def saturation_labels(model, todo, seed, jitter, labels):
         if done[i] or size != left[i]:
             continue  # labelled already, or pushed again with fewer labels left
         done[i] = True
-        node_costs(i, model, labels, costs)
+        node_costs(i, unary, indptr, indices, same, differ, labels, costs)
         best = np.argmin(costs)
         if np.isinf(costs[best]):
             stuck += 1

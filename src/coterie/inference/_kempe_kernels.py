@@ -11,8 +11,8 @@ from coterie.inference._kernels import pair_cost, shuffle
 from coterie.inference._move_kernels import is_lower, relabel, saving
 
 
-@njit(inline="always")
-def hard_chain(i, b, model, labels, mark, stamp, chain):
+@register_jitable
+def hard_chain(i, b, indptr, indices, same, differ, labels, mark, stamp, chain):
     """Collect into `chain` what must swap with `i` when it swaps labels a and b.
 
     The chain follows every hard edge to nodes labelled a or b. Returns its length, or one more than
@@ -27,11 +27,11 @@ def hard_chain(i, b, model, labels, mark, stamp, chain):
         j = chain[done]
         done += 1
         swapped = b if labels[j] == a else a
-        for e in range(model.indptr[j], model.indptr[j + 1]):
-            t = model.indices[e]
+        for e in range(indptr[j], indptr[j + 1]):
+            t = indices[e]
             if mark[t] == stamp or (labels[t] != a and labels[t] != b):
                 continue
-            if np.isinf(pair_cost(model.same, model.differ, e, swapped, labels[t])):
+            if np.isinf(pair_cost(same, differ, e, swapped, labels[t])):
                 if size == chain.shape[0]:
                     return size + 1
                 mark[t] = stamp
@@ -40,8 +40,8 @@ def hard_chain(i, b, model, labels, mark, stamp, chain):
     return size
 
 
-@njit(inline="always")
-def swap_costs(a, b, size, model, labels, mark, stamp, chain):  # IN
+@register_jitable
+def swap_costs(a, b, size, unary, indptr, indices, same, differ, labels, mark, stamp, chain):  # IN
     """Costs that involve the chain, now and with a and b swapped on it."""
     old = 0.0
     new = 0.0
@@ -49,27 +49,27 @@ def swap_costs(a, b, size, model, labels, mark, stamp, chain):  # IN
         i = chain[q]
         here = labels[i]
         there = b if here == a else a
-        old += model.unary[i, here]
-        new += model.unary[i, there]
-        for e in range(model.indptr[i], model.indptr[i + 1]):
-            j = model.indices[e]
+        old += unary[i, here]
+        new += unary[i, there]
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
             y = labels[j]
             if mark[j] != stamp:
-                old += pair_cost(model.same, model.differ, e, here, y)
-                new += pair_cost(model.same, model.differ, e, there, y)
+                old += pair_cost(same, differ, e, here, y)
+                new += pair_cost(same, differ, e, there, y)
             elif i < j:
-                old += pair_cost(model.same, model.differ, e, here, y)
-                new += pair_cost(model.same, model.differ, e, there, b if y == a else a)
+                old += pair_cost(same, differ, e, here, y)
+                new += pair_cost(same, differ, e, there, b if y == a else a)
     return old, new
 
 
 @register_jitable
-def soft_costs(i, model, labels, costs):  # IN; OUT costs (K,)
+def soft_costs(i, unary, indptr, indices, same, differ, labels, costs):  # IN; OUT costs (K,)
     """Costs of the labels of node `i` as if its hard edges were absent."""
     for k in range(costs.shape[0]):
-        costs[k] = model.unary[i, k]
-        for e in range(model.indptr[i], model.indptr[i + 1]):
-            cost = pair_cost(model.same, model.differ, e, k, labels[model.indices[e]])
+        costs[k] = unary[i, k]
+        for e in range(indptr[i], indptr[i + 1]):
+            cost = pair_cost(same, differ, e, k, labels[indices[e]])
             if np.isfinite(cost):
                 costs[k] += cost
 
@@ -81,23 +81,24 @@ def kempe_sweep(model, limit, desk, labels):  # IN; OUT desk, labels
     Only nodes that would gain by themselves start a chain. The work of one sweep is bounded by a
     multiple of the graph's size; returns the swaps taken and whether every chain was tried.
     """
+    unary, indptr, indices, same, differ = model
+    state, queue, costs, lead, active, dirty = desk
     s = labels.shape[0]
-    budget = 100 * (s + model.indices.shape[0])
+    budget = 100 * (s + indices.shape[0])
     mark = np.zeros(s, dtype=np.int64)
     chain = np.empty(min(s, limit), dtype=np.int64)
     stamp = 0
     count = 0
     for i in range(s):
-        if saving(i, model, labels) > desk.lead[i]:
-            desk.queue[count] = i
+        if saving(i, indptr, indices, same, differ, labels) > lead[i]:
+            queue[count] = i
             count += 1
-    shuffle(desk.queue, count, desk.state)
+    shuffle(queue, count, state)
     moves = 0
     complete = True
-    costs = desk.costs
     for q in range(count):
-        i = desk.queue[q]
-        soft_costs(i, model, labels, costs)
+        i = queue[q]
+        soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
         for b in range(costs.shape[0]):
             a = labels[i]
             if budget <= 0:
@@ -105,16 +106,19 @@ def kempe_sweep(model, limit, desk, labels):  # IN; OUT desk, labels
             if not is_lower(costs[b], costs[a]):
                 continue
             stamp += 1
-            size = hard_chain(i, b, model, labels, mark, stamp, chain)
+            size = hard_chain(i, b, indptr, indices, same, differ, labels, mark, stamp, chain)
             budget -= 1 + size
             if size > chain.shape[0]:
                 complete = False
                 continue
-            old, new = swap_costs(a, b, size, model, labels, mark, stamp, chain)
+            old, new = swap_costs(
+                a, b, size, unary, indptr, indices, same, differ, labels, mark, stamp, chain
+            )
             if is_lower(new, old):
                 moves += 1
-                for p in range(size):
-                    j = chain[p]
-                    relabel(j, b if labels[j] == a else a, model, desk, labels)
-                soft_costs(i, model, labels, costs)
+                for t in range(size):
+                    j = chain[t]
+                    y = b if labels[j] == a else a
+                    relabel(j, y, unary, indptr, indices, lead, active, dirty, labels)
+                soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
     return moves, complete

@@ -3,10 +3,11 @@
 `same` and `differ` each have one column (one cost for all clusters) or K columns.
 Every sum here is safe with ``+inf``: infinities are added, never subtracted.
 
-What only other kernels call is compiled with them, for every function compiled by itself adds to
-the first fit on a new machine: put in place by numba (``inline="always"``) where it is short or
-used once, `register_jitable` where a kernel uses it twice. One `register_jitable` never calls
-another: numba would compile the inner one once more.
+What only other kernels call is compiled with them, without a door from Python of its own, for every
+door adds to the first fit on a new machine: `register_jitable`, or put in place by numba
+(``inline="always"``) where it takes numbers only. Kernels take records and unpack them once; what
+they call takes plain arrays, for numba counts the references to the arrays of a record, with locked
+instructions, every time that it is handed on.
 """
 
 # mypy: allow-untyped-defs
@@ -46,7 +47,7 @@ def shuffle(items, count, state):  # IN OUT items, state
         items[a], items[b] = items[b], items[a]
 
 
-@njit(inline="always")
+@register_jitable
 def pair_cost(same, differ, e, a, b):  # IN
     """Cost of entry `e` when its ends have labels `a` and `b`."""
     if a == b:
@@ -56,7 +57,7 @@ def pair_cost(same, differ, e, a, b):  # IN
     return 0.5 * (differ[e, a] + differ[e, b])
 
 
-@njit(inline="always")
+@register_jitable
 def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
     """Add to ``out[k]`` the cost of entry `e` with this end at k and the other at `b`.
 
@@ -73,13 +74,12 @@ def add_pair_costs(same, differ, e, b, out):  # IN; OUT out (K,)
     return rest
 
 
-@njit(inline="always")
-def node_costs(i, model, labels, out):  # IN; OUT out (K,)
+@register_jitable
+def node_costs(i, unary, indptr, indices, same, differ, labels, out):  # IN; OUT out (K,)
     """Cost of each label of node `i` given its neighbours, up to a constant.
 
     Unlabelled (-1) neighbours are free.
     """
-    unary, indptr, indices, same, differ = model
     for k in range(out.shape[0]):
         out[k] = unary[i, k]
     for e in range(indptr[i], indptr[i + 1]):

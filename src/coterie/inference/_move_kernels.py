@@ -55,20 +55,20 @@ def set_lead(i, unary, labels, lead):  # IN; OUT lead (s,)
     """Cost of the cheapest other label above that of the present one."""
     y = labels[i]
     other = np.inf
-    for k in range(unary.shape[1]):
-        if k != y and unary[i, k] < other:
-            other = unary[i, k]
+    for k in range(y):
+        other = unary[i, k] if unary[i, k] < other else other  # no branch to be guessed wrong
+    for k in range(y + 1, unary.shape[1]):
+        other = unary[i, k] if unary[i, k] < other else other
     lead[i] = other - unary[i, y]
 
 
-@njit(inline="always")
-def saving(i, model, labels):  # IN
+@register_jitable
+def saving(i, indptr, indices, same, differ, labels):  # IN
     """The most node `i` can save on its edges by leaving its label.
 
     That is what they cost now, less what those to neighbours of the same label will cost then.
     """
     y = labels[i]
-    _, indptr, indices, same, differ = model
     total = 0.0
     for e in range(indptr[i], indptr[i + 1]):
         other = labels[indices[e]]
@@ -81,12 +81,12 @@ def saving(i, model, labels):  # IN
     return total
 
 
-@njit(inline="always")
-def relabel(i, y, model, desk, labels):  # IN; OUT desk, labels (s,)
+@register_jitable
+def relabel(i, y, unary, indptr, indices, lead, active, dirty, labels):
     """Give node `i` label `y`, and mark it and its neighbours for another look."""
-    indptr, indices, active, dirty = model.indptr, model.indices, desk.active, desk.dirty
+    # IN; OUT lead, active, dirty, labels (s,)
     labels[i] = y
-    set_lead(i, model.unary, labels, desk.lead)
+    set_lead(i, unary, labels, lead)
     active[i] = True
     dirty[i] = True
     for e in range(indptr[i], indptr[i + 1]):

@@ -5,14 +5,11 @@ Besag (1986), as section 3.3.6 of Basu et al. (2006) uses it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference import _icm_kernels, _kempe_kernels
-from coterie.inference._move_kernels import Desk
+from coterie.inference._local_search import IcmPlan, icm_plan, run_moves
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
@@ -24,52 +21,10 @@ from coterie.inference.model import (
     PairwiseModel,
     cheapest_labels,
     check_labels,
-    components,
     total_energy,
 )
 
-__all__ = ["IcmPlan", "icm", "icm_plan", "polish"]
-
-
-class IcmPlan(NamedTuple):
-    """What `icm` needs to know of a graph whatever the unary costs: make it once, use it often.
-
-    Attributes
-    ----------
-    member_ptr, members : (c + 1,), (·,) int64
-        Nodes of each component of two or more nodes joined by edges with ``differ > 0``.
-    component : (s,) int64
-        Component of each node, −1 where it is alone.
-    hard : bool
-        Whether any cost is infinite.
-    welded : bool
-        Whether any must-link is hard and has to be contracted.
-    """
-
-    member_ptr: IntArray
-    members: IntArray
-    component: IntArray
-    hard: bool
-    welded: bool
-
-
-def icm_plan(model: PairwiseModel) -> IcmPlan:
-    """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
-    _, component = components(model, np.any(model.differ > 0, axis=1))
-    infinite = np.isinf(model.differ)
-    sizes = np.bincount(component, minlength=1)
-    several = sizes > 1
-    number = np.where(several, np.cumsum(several) - 1, -1)
-    component = number[component] if component.size else component
-    members = np.argsort(component, kind="stable")
-    members = members[np.count_nonzero(component < 0) :]
-    return IcmPlan(
-        np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
-        members.astype(np.int64),
-        component.astype(np.int64),
-        bool(infinite.any() or np.isinf(model.same).any()),
-        bool(infinite.all(axis=1).any()),
-    )
+__all__ = ["icm", "polish"]
 
 
 def icm(
@@ -152,7 +107,7 @@ def component_start(
     moves from each node's own cheapest label satisfy cannot-links one by one and tear components
     that no later move mends; settled as wholes first, they stay together.
     """
-    if plan.member_ptr.size < 2:
+    if plan.groups.member_ptr.size < 2:
         return None
     contracted = contract(model, np.any(model.differ > 0, axis=1))
     assert contracted is not None
@@ -201,60 +156,8 @@ def polish(
     """
     y = labels.copy()
     seed = draw_seed(random_state)
-    _run_moves(model, plan, y, lead, seed, 100, 1000)
+    run_moves(model, plan, y, lead, seed, 100, 1000)
     return y
-
-
-class _Moves(NamedTuple):
-    """What a local search did."""
-
-    sweeps: int
-    converged: bool
-    row_moves: int
-    component_moves: int
-    swaps: int
-    all_chains_tried: bool
-
-
-def _run_moves(
-    model: PairwiseModel,
-    plan: IcmPlan,
-    y: IntArray,
-    lead: FloatArray | None,
-    seed: np.uint64,
-    max_sweeps: int,
-    max_chain: int,
-) -> _Moves:
-    """Move `y`, in place, until no move of any kind helps or after `max_sweeps` row sweeps.
-
-    The dearer kinds of move are tried, and compiled, only where they have something to do.
-    """
-    s = model.n_nodes
-    desk = Desk(
-        state=np.array([seed], dtype=np.uint64),
-        queue=np.empty(s, dtype=np.int64),
-        costs=np.empty(model.n_labels),
-        lead=np.empty(s) if lead is None else lead,
-        active=np.ones(s, dtype=np.bool_),
-        dirty=np.ones(s, dtype=np.bool_),
-    )
-    sweeps = row_moves = component_moves = swaps = 0
-    complete = True
-    while sweeps < max_sweeps:
-        moved = _icm_kernels.row_sweep(sweeps == 0 and lead is None, model, desk, y)
-        sweeps += 1
-        row_moves += moved
-        if moved:
-            continue
-        if plan.member_ptr.size > 1:
-            moved = _icm_kernels.component_sweep(model, plan, desk, y)
-            component_moves += moved
-        if not moved and plan.hard:
-            moved, complete = _kempe_kernels.kempe_sweep(model, max_chain, desk, y)
-            swaps += moved
-        if not moved:
-            return _Moves(sweeps, True, row_moves, component_moves, swaps, complete)
-    return _Moves(sweeps, False, row_moves, component_moves, swaps, complete)
 
 
 def _search(
@@ -266,7 +169,7 @@ def _search(
     max_chain: int,
     restarted: bool,
 ) -> Inference:
-    done = _run_moves(model, plan, y, None, seed, max_sweeps, max_chain)
+    done = run_moves(model, plan, y, None, seed, max_sweeps, max_chain)
     report = {
         "row_moves": done.row_moves,
         "component_moves": done.component_moves,

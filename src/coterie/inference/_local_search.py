@@ -1,0 +1,175 @@
+"""The loop over all kinds of move of the local search.
+
+Who would gain by a move is looked up on ranges of nodes side by side, and does not depend on how
+many; the moves themselves are made one after another. The labels are therefore the same for any
+number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie.data import num_threads
+from coterie.inference._icm_kernels import (
+    gaining_groups,
+    gaining_nodes,
+    move_groups,
+    move_nodes,
+)
+from coterie.inference._kempe_kernels import kempe_sweep
+from coterie.inference._move_kernels import Desk
+from coterie.inference.model import FloatArray, IntArray, PairwiseModel, components
+
+_ALONE = 16384  # nodes that one thread looks through sooner than another is called
+
+
+class Groups(NamedTuple):
+    """Components of two or more nodes joined by edges with ``differ > 0``.
+
+    Attributes
+    ----------
+    member_ptr, members : (c + 1,), (·,) int64
+        Nodes of each component.
+    component : (s,) int64
+        Component of each node, −1 where it is alone.
+    """
+
+    member_ptr: IntArray
+    members: IntArray
+    component: IntArray
+
+
+class IcmPlan(NamedTuple):
+    """What `icm` needs to know of a graph whatever the unary costs: make it once, use it often.
+
+    Attributes
+    ----------
+    groups : Groups
+    hard : bool
+        Whether any cost is infinite.
+    welded : bool
+        Whether any must-link is hard and has to be contracted.
+    """
+
+    groups: Groups
+    hard: bool
+    welded: bool
+
+
+class Moves(NamedTuple):
+    """What a local search did."""
+
+    sweeps: int
+    converged: bool
+    row_moves: int
+    component_moves: int
+    swaps: int
+    all_chains_tried: bool
+
+
+def icm_plan(model: PairwiseModel) -> IcmPlan:
+    """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
+    infinite = np.isinf(model.differ)
+    return IcmPlan(
+        _groups(model),
+        bool(infinite.any() or np.isinf(model.same).any()),
+        bool(infinite.all(axis=1).any()),
+    )
+
+
+def _groups(model: PairwiseModel) -> Groups:
+    _, component = components(model, np.any(model.differ > 0, axis=1))
+    sizes = np.bincount(component, minlength=1)
+    several = sizes > 1
+    number = np.where(several, np.cumsum(several) - 1, -1)
+    component = number[component] if component.size else component
+    members = np.argsort(component, kind="stable")
+    members = members[np.count_nonzero(component < 0) :]
+    return Groups(
+        np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
+        members.astype(np.int64),
+        component.astype(np.int64),
+    )
+
+
+def run_moves(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    y: IntArray,
+    lead: FloatArray | None,
+    seed: np.uint64,
+    max_sweeps: int,
+    max_chain: int,
+) -> Moves:
+    """Move `y`, in place, until no move of any kind helps or after `max_sweeps` row sweeps.
+
+    The dearer kinds of move are tried, and compiled, only where they have something to do.
+    """
+    s = model.n_nodes
+    n_groups = plan.groups.member_ptr.size - 1
+    desk = Desk(
+        state=np.array([seed], dtype=np.uint64),
+        queue=np.empty(s, dtype=np.int64),
+        costs=np.empty(model.n_labels),
+        lead=np.empty(s) if lead is None else lead,
+        active=np.ones(s, dtype=np.bool_),
+        dirty=np.ones(s, dtype=np.bool_),
+    )
+    sweeps = row_moves = component_moves = swaps = 0
+    complete = True
+    with _Lookers(s) as lookers:
+        while sweeps < max_sweeps:
+            first = sweeps == 0 and lead is None
+            count = lookers.queue(gaining_nodes, s, desk, (first, model), y)
+            moved = move_nodes(model, count, desk, y) if count else 0
+            sweeps += 1
+            row_moves += moved
+            if moved:
+                continue
+            if n_groups:
+                count = lookers.queue(gaining_groups, n_groups, desk, (model, plan.groups), y)
+                moved = move_groups(model, plan.groups, count, desk, y) if count else 0
+                component_moves += moved
+            if not moved and plan.hard:
+                moved, complete = kempe_sweep(model, max_chain, desk, y)
+                swaps += moved
+            if not moved:
+                return Moves(sweeps, True, row_moves, component_moves, swaps, complete)
+    return Moves(sweeps, False, row_moves, component_moves, swaps, complete)
+
+
+class _Lookers:
+    """Threads that look through ranges of nodes or groups; none are started for a small graph."""
+
+    def __init__(self, n_nodes: int) -> None:
+        self._threads = max(1, min(num_threads(), n_nodes // _ALONE))
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+
+    def __enter__(self) -> _Lookers:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def queue(
+        self, look: Callable[..., int], n: int, desk: Desk, given: tuple[Any, ...], y: IntArray
+    ) -> int:
+        """Let `look` fill the queue with what it finds in 0, …, n − 1, in order; count it."""
+        if self._pool is None:
+            return look(*given, 0, n, desk, y)
+        bounds = np.linspace(0, n, self._threads + 1).astype(np.int64).tolist()
+        starts = bounds[:-1]
+        desks = [desk._replace(costs=np.empty_like(desk.costs)) for _ in starts]
+        counts = self._pool.map(
+            lambda lo, hi, own: look(*given, lo, hi, own, y), starts, bounds[1:], desks
+        )
+        total = 0
+        for lo, count in zip(starts, counts, strict=True):
+            desk.queue[total : total + count] = desk.queue[lo : lo + count]
+            total += count
+        return total
