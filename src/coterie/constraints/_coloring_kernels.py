@@ -186,7 +186,7 @@ def dsatur(
     before = np.full(n, -1)
     waiting = np.ones(n, np.bool_)
     for at in range(n):
-        _link(order[at], 0, head, after, before)
+        _link(order[at], saturation[order[at]], head, after, before)
         color[at] = -1
         touched[at] = False
     stack = np.empty(n, np.int64)
@@ -303,7 +303,7 @@ def tabu_search(
             continue
         v, old = best_v, color[best_v]
         color[v] = best_c
-        free_at[v, old] = move + 1 + _random_below(10, state) + (3 * n_clashing) // 5
+        free_at[v, old] = move + 1 + _random_below(np.int64(10), state) + (3 * n_clashing) // 5
         for t in range(indptr[v] - 1, indptr[v + 1]):
             u = v if t < indptr[v] else indices[t]
             if u != v:
