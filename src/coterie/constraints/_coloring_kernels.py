@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from coterie.constraints._types import BoolArray, IntArray
 
@@ -123,7 +124,7 @@ def find_clique(indptr: IntArray, indices: IntArray, size: int, max_steps: int) 
     return clique[:0]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _link(v: int, level: int, head: IntArray, after: IntArray, before: IntArray) -> None:
     """Put node v at the front of the list of its saturation level."""
     first = head[level]
@@ -134,7 +135,7 @@ def _link(v: int, level: int, head: IntArray, after: IntArray, before: IntArray)
     head[level] = v
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _unlink(v: int, level: int, head: IntArray, after: IntArray, before: IntArray) -> None:
     if before[v] >= 0:
         after[before[v]] = after[v]
@@ -144,7 +145,7 @@ def _unlink(v: int, level: int, head: IntArray, after: IntArray, before: IntArra
         before[after[v]] = before[v]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _most_saturated(head: IntArray, after: IntArray, priority: IntArray) -> int:
     """A node of the highest saturation, by priority among the first `SCAN` of its list."""
     level = head.size - 1
@@ -244,7 +245,7 @@ def dsatur(
             _link(v, saturation[v], head, after, before)
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def _random_below(bound: int, state: Any) -> int:  # state: IN/OUT (1,) uint64
     """A random number in 0..bound−1 (Knuth's linear congruential generator, upper bits)."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)

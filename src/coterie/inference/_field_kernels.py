@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from coterie.inference._kernels import add_pair_costs, next_uniform, pair_cost, shuffle
 
 
-@njit(inline="always")
+@register_jitable
 def least(costs):  # IN
     """The smallest."""
     low = costs[0]
@@ -18,7 +19,7 @@ def least(costs):  # IN
     return low
 
 
-@njit(inline="always")
+@register_jitable
 def softmax(costs, out):  # IN; OUT out (K,)
     """exp(−costs), normalised; NaN if every cost is infinite."""
     low = least(costs)
@@ -37,7 +38,7 @@ def softmax_rows(costs, out):  # IN; OUT out (s, K)
         softmax(costs[i], out[i])
 
 
-@njit(inline="always")
+@register_jitable
 def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
     """Add E_q[cost(k, y_j)] of entry `e`; labels of no weight count nothing, even at infinite cost.
 
@@ -109,7 +110,7 @@ def field_bound(unary, indptr, indices, same, differ, q):  # IN
     return total
 
 
-@njit(inline="always")
+@register_jitable
 def gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labels):
     """Draw every label given the rest, in index order."""  # IN; OUT state, costs, chance, labels
     for i in range(unary.shape[0]):

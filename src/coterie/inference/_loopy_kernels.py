@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost
 from coterie.inference._message_kernels import join_all, same_cost, send
 
 
-@njit(inline="always")
+@register_jitable
 def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, K), belief (K,)
     """Log-belief of node `i`, and without each of its messages (prefix and suffix, no division)."""
     n_labels = unary.shape[1]
@@ -30,7 +31,7 @@ def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, 
             running += message[e, k]
 
 
-@njit(inline="always")
+@register_jitable
 def send_all(
     i, unary, indptr, same, differ, twin, largest, damping, scratch, new, belief, cavity, message
 ):  # IN; OUT scratch, new, belief (K,), cavity, message (2E, K)

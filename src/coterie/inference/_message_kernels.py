@@ -33,7 +33,7 @@ def join(a, b, largest):
     return log_add(a, b)
 
 
-@njit(inline="always")
+@register_jitable
 def join_all(values, largest):  # IN
     """Log-sum (or maximum) of a vector."""
     top = -np.inf
@@ -47,19 +47,19 @@ def join_all(values, largest):  # IN
     return top + np.log(total)
 
 
-@njit(inline="always")
+@register_jitable
 def half_differ(differ, e, k):  # IN
     """h_k."""
     return 0.5 * differ[e, k if differ.shape[1] > 1 else 0]
 
 
-@njit(inline="always")
+@register_jitable
 def same_cost(same, e, k):  # IN
     """same_k."""
     return same[e, k if same.shape[1] > 1 else 0]
 
 
-@njit(inline="always")
+@register_jitable
 def others_by_sums(values, out):  # IN; OUT out (K,)
     """`others` for sums, one exponential a value; False if a sum is too small for that."""
     n = values.shape[0]
@@ -85,7 +85,7 @@ def others_by_sums(values, out):  # IN; OUT out (K,)
     return True
 
 
-@njit(inline="always")
+@register_jitable
 def others_in_logs(values, largest, out):  # IN; OUT out (K,)
     """`others` that cannot underflow: several times the work, for vectors of very uneven size."""
     n = values.shape[0]
@@ -106,7 +106,7 @@ def others(values, largest, out):  # IN; OUT out (K,)
         others_in_logs(values, largest, out)
 
 
-@njit(inline="always")
+@register_jitable
 def send(belief, same, differ, e, largest, scratch, out):  # IN; OUT scratch (K,), out (K,)
     """Message over entry `e` from a node with log-belief `belief`: log Σ_l e^(belief_l − cost)."""
     n = belief.shape[0]
