@@ -115,7 +115,8 @@ def label_rows(
         listed=listed,
         listed_state=held,
     )
-    return fold(passes, joined=("labels", "unary", "lead"))
+    lengths = (rows.n, listed.size, listed.size)
+    return fold(passes, joined=("labels", "unary", "lead"), lengths=lengths)
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:

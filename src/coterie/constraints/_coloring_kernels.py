@@ -246,7 +246,7 @@ def dsatur(
 
 
 @register_jitable
-def _random_below(bound: int, state: Any) -> int:  # state: IN/OUT (1,) uint64
+def _random_below(bound: Any, state: Any) -> int:  # state: IN/OUT (1,) uint64
     """A random number in 0..bound−1 (Knuth's linear congruential generator, upper bits)."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
     return int(state[0] >> np.uint64(33)) % bound

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -105,28 +105,55 @@ def _part(state: Any, start: int, stop: int) -> Any:
     return type(state)(*(value[start:stop] if value.size else value for value in state))
 
 
-def fold(parts: Iterable[Result], joined: tuple[str, ...] = ()) -> Result:
+def fold(
+    parts: Iterable[Result], joined: tuple[str, ...] = (), lengths: tuple[int, ...] = ()
+) -> Result:
     """The parts as one: numbers and arrays are added in their order.
 
     Parts are numbers, arrays, or NamedTuples of these; the fields of a NamedTuple that are named in
-    `joined` belong to rows, and are put one behind the other instead.
+    `joined` belong to rows, and are put one behind the other instead. Where `lengths` says how
+    long they will be, they are copied as they come, so that no two copies are ever held.
     """
     rest = iter(parts)
     first: Any = next(rest)
     if not hasattr(first, "_fields"):
         return _added(first, rest)
-    rows: dict[str, list[Any]] = {name: [getattr(first, name)] for name in joined}
+    rows = {
+        name: _Joined(getattr(first, name), length)
+        for name, length in zip_longest(joined, lengths, fillvalue=None)
+        if name is not None
+    }
     total = {name: _own(getattr(first, name)) for name in first._fields if name not in joined}
     for part in rest:
-        for name in joined:
-            rows[name].append(getattr(part, name))
+        for name, pieces in rows.items():
+            pieces.add(getattr(part, name))
         for name, value in total.items():
             total[name] = _plus(value, getattr(part, name))
-    whole = {
-        name: pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-        for name, pieces in rows.items()
-    }
-    return type(first)(**total, **whole)
+    return type(first)(**total, **{name: pieces.whole() for name, pieces in rows.items()})
+
+
+class _Joined:
+    """Arrays that are put one behind the other, in an array of known length or in a list."""
+
+    def __init__(self, first: Array, length: int | None) -> None:
+        self.pieces = [first]
+        self.filled = len(first)
+        self.room = None
+        if length is not None and length > len(first):
+            self.room = np.empty((length, *first.shape[1:]), dtype=first.dtype)
+            self.room[: self.filled] = first
+
+    def add(self, piece: Array) -> None:
+        if self.room is None:
+            self.pieces.append(piece)
+        else:
+            self.room[self.filled : self.filled + len(piece)] = piece
+            self.filled += len(piece)
+
+    def whole(self) -> Array:
+        if self.room is not None:
+            return self.room
+        return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
 
 
 def _added(first: Any, rest: Iterator[Any]) -> Any:

@@ -18,7 +18,6 @@ from coterie.inference.model import (
     IntArray,
     NoFeasibleLabels,
     PairwiseModel,
-    components,
     node_energies,
     subgraph,
     total_energy,
@@ -47,11 +46,10 @@ class Crowd(NamedTuple):
     component: IntArray
 
 
-def crowd_of(model: PairwiseModel, least: int = 3) -> Crowd | None:
-    """The components of at least `least` nodes, or None if there are none. Depends on the graph
-    alone: make it once, use it for every unary.
+def crowd_of(model: PairwiseModel, component: IntArray, least: int = 3) -> Crowd | None:
+    """The components (s,) of at least `least` nodes, or None if there are none. Depends on the
+    graph alone: make it once, use it for every unary.
     """
-    _, component = components(model)
     sizes = np.bincount(component, minlength=1)
     nodes = np.flatnonzero(sizes[component] >= least) if model.n_nodes else np.empty(0, np.int64)
     if not nodes.size:

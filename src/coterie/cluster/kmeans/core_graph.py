@@ -70,7 +70,7 @@ class CoreGraph:
         self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
         graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
         self._component = components(graph)[1]
-        self._crowd = crowd_of(graph)
+        self._crowd = crowd_of(graph, self._component)
 
     @property
     def crowd_size(self) -> int:

@@ -58,7 +58,7 @@ class LcvqeProblem(KMeansProblem):
         weight = np.bincount(
             inverse.ravel(), weights=self.pair_weight[counts], minlength=len(distinct)
         )
-        ends = np.searchsorted(self.core.rows, distinct[:, 1:])
+        ends = self.core.slot[distinct[:, 1:]]
         return Pairs(ends, distinct[:, 0] > 0, weight)
 
     def assign(
@@ -122,7 +122,7 @@ class LcvqeProblem(KMeansProblem):
         distances = self.distortion.to_centers(self.rows.take(self.core.rows), centers)
         ends = self.constraints.pairs
         (a, b), (j, other) = (
-            np.searchsorted(self.core.rows, ends).T,
+            self.core.slot[ends].T,
             labels[ends].T.astype(np.int64),
         )
         across = (distances[a, other] + distances[b, j]) / 4

@@ -53,7 +53,7 @@ def start_from_labels(problem: RdpProblem, labels: Array) -> RdpState:
     _, labels = np.unique(labels, return_inverse=True)
     labels = labels.astype(np.int64).ravel()
     # Rows that hard must-links join share the label of the first of them.
-    labels[problem.core.rows] = problem.core.expand(labels[problem.first_row])
+    labels[problem.core.rows] = problem.core.expand(labels[problem.core.first_rows])
     _, labels = np.unique(labels, return_inverse=True)
     k = int(labels.max()) + 1
     everywhere = np.repeat(problem.mean(), k, axis=0)

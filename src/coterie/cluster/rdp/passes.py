@@ -106,7 +106,7 @@ class _Walk:
         self.net = problem.net(xi)
         self.reach = np.empty(core.n_nodes)
         kernels.pull(self.net, core.indptr, self.reach)
-        self.node_labels = state.labels[problem.first_row].astype(np.int64)
+        self.node_labels = state.labels[problem.core.first_rows].astype(np.int64)
         self.beyond_labels = np.empty(len(beyond), dtype=np.int64)
         self.opened: list[Array] = []
 
@@ -126,7 +126,9 @@ class _Walk:
     def _sequence(self, rng: np.random.Generator | None) -> Array:
         if rng is not None:
             return _shuffled(self.problem.core.n_nodes + len(self.beyond), rng)
-        return np.argsort(np.concatenate([self.problem.first_row, self.beyond]), kind="stable")
+        return np.argsort(
+            np.concatenate([self.problem.core.first_rows, self.beyond]), kind="stable"
+        )
 
     def _run_batch(self, sequence: Array, begin: int) -> int:
         """Visit a stretch of the sequence; returns where the next stretch begins."""
@@ -159,7 +161,7 @@ class _Walk:
         """Open a cluster at `item`, and tell the items of the batch that come after it."""
         s = self.problem.core.n_nodes
         if item < s:
-            listed, _ = self.problem.members_of(np.array([item]))
+            listed, _ = self.problem.core.members_of(np.array([item]))
         else:
             listed = self.beyond[[item - s]]
         center = self.problem.center_of(listed)
@@ -199,7 +201,7 @@ class _Batch:
         is_node = items < s
         if is_node.any():
             nodes = items[is_node]
-            listed, owner = self.problem.members_of(nodes)
+            listed, owner = self.problem.core.members_of(nodes)
             costs = self.problem.costs(listed, terms)
             if len(listed) > len(nodes):
                 summed = np.zeros((len(nodes), len(centers)))

@@ -81,7 +81,6 @@ class RdpProblem:
         self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)
         self.constraints = constraints
         self.core = constraints.core()
-        self._index_core()
         self.alone = self._cost_alone()
         self._index_pairs()
 
@@ -148,22 +147,6 @@ class RdpProblem:
         return self.distortion.centroid(sums, counts, self.A)
 
     # -- nodes -----------------------------------------------------------------------------
-    def _index_core(self) -> None:
-        """Members of each node as ranges of `members`."""
-        core = self.core
-        order = np.argsort(core.node, kind="stable")
-        self.members = core.rows[order]
-        self.member_ptr = np.zeros(core.n_nodes + 1, dtype=np.int64)
-        np.cumsum(np.bincount(core.node, minlength=core.n_nodes), out=self.member_ptr[1:])
-        self.first_row = self.members[self.member_ptr[:-1]] if core.n_nodes else self.members
-
-    def members_of(self, nodes: Array) -> tuple[Array, Array]:
-        """Rows of the listed nodes, and for each row the position of its node in the list."""
-        sizes = self.member_ptr[nodes + 1] - self.member_ptr[nodes]
-        owner = np.repeat(np.arange(len(nodes)), sizes)
-        start = np.repeat(self.member_ptr[nodes] - np.cumsum(sizes) + sizes, sizes)
-        return self.members[start + np.arange(owner.size)], owner
-
     def center_of(self, listed: Array) -> Array:
         """The centre (1, d) of a cluster that holds only the listed rows."""
         together = np.zeros(len(listed), dtype=np.int32)
@@ -180,10 +163,10 @@ class RdpProblem:
     def _cost_alone(self) -> Array:
         """sum_i w_i D(x_i, centre of the node) of each node, (s,); 0 for a single row."""
         alone = np.zeros(self.core.n_nodes)
-        many = np.flatnonzero(np.diff(self.member_ptr) > 1)
+        many = np.flatnonzero(self.core.sizes > 1)
         for lo in range(0, len(many), _NODES_AT_ONCE):
             nodes = many[lo : lo + _NODES_AT_ONCE]
-            listed, owner = self.members_of(nodes)
+            listed, owner = self.core.members_of(nodes)
             counts, sums, _ = self.sum_listed(listed, owner, len(nodes))
             centers = self.distortion.centroid(sums, np.where(counts > 0, counts, 1.0), self.A)
             terms = self.terms(centers)
