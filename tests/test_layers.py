@@ -14,6 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "coterie"
 
 # Each part may import those above it and nothing below (docs/architecture.md).
 LAYERS = [
+    "_typing",
     "exceptions",
     "words",
     "files",

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster import _complete_link_kernels as kernels
 from coterie.constraints import Constraints, Core
@@ -24,7 +25,6 @@ from coterie.validation import check_choice, check_n_clusters, check_real
 
 __all__ = ["ConstrainedCompleteLink"]
 
-Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 _METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 _CHUNK = 256

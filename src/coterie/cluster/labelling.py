@@ -5,11 +5,11 @@ Every function of a block here is pure: it can run in a thread, another process 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics, sum_rows
 from coterie.data import Block, Rows, fold, map_blocks
@@ -28,7 +28,6 @@ __all__ = [
     "sums_by_label",
 ]
 
-Array = NDArray[Any]
 BEYOND = kernels.BEYOND
 NO_LABELS = np.empty(0, dtype=np.int32)
 

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.distortions import Distortion
 
 __all__ = ["NONE", "Shape", "Statistics", "add", "sum_rows"]
 
-Array = NDArray[Any]
 NONE = np.empty(0)  # stands for "all ones" in the kernels
 
 

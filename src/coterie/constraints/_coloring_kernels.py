@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from coterie.constraints._types import BoolArray, IntArray
+from coterie._typing import BoolArray, IntArray
 
 FOUND, NONE, LIMIT = 1, 0, -1
 MOST_ROTATIONS = 256  # colourings that wait to be looked at; needed edges found beyond are kept

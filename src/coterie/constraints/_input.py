@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.constraints._types import BoolArray, FloatArray, IntArray, KindArray
+from coterie._typing import BoolArray, FloatArray, IntArray, KindArray
 from coterie.exceptions import CoterieWarning, InvalidConstraints
 
 MUST, CANNOT = 1, -1

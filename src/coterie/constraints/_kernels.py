@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from coterie.constraints._types import BoolArray, IntArray
+from coterie._typing import BoolArray, IntArray
 
 
 @njit(inline="always")

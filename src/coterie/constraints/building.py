@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, issparse
 
+from coterie._typing import BoolArray, IntArray
 from coterie.constraints import _input
-from coterie.constraints._types import BoolArray, IntArray
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from coterie.constraints._types import BoolArray, IntArray
+from coterie._typing import BoolArray, IntArray
 from coterie.constraints.conflicts import MustPaths
 from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InvalidParameter

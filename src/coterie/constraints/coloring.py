@@ -20,8 +20,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from coterie._typing import IntArray
 from coterie.constraints import _coloring_kernels as kernels
-from coterie.constraints._types import IntArray
 from coterie.exceptions import UndecidedFeasibility
 
 TABU_WORK = 50  # moves weighed by local search for each node of the tree: about the same time

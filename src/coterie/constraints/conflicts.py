@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from coterie._typing import BoolArray, IntArray
 from coterie.constraints import _kernels
-from coterie.constraints._types import BoolArray, IntArray
 from coterie.constraints.graph import connected
 
 if TYPE_CHECKING:

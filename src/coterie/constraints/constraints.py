@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie._typing import BoolArray, FloatArray, IntArray, KindArray
 from coterie.constraints import _input
 from coterie.constraints import strength as _strength
 from coterie.constraints._input import CANNOT, MUST, PairArrays
-from coterie.constraints._types import BoolArray, FloatArray, IntArray, KindArray
 from coterie.constraints.strength import PLAIN_CERTAINTY
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
-from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from coterie._typing import IntArray
 from coterie.constraints._coloring_kernels import rotate
-from coterie.constraints._types import IntArray
 from coterie.constraints.coloring import color_graph, warm_up
 from coterie.constraints.conflicts import Conflicts, MustPaths
 from coterie.constraints.graph import connected, distinct_edges, symmetric_csr

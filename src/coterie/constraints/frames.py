@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from coterie._typing import FloatArray, IntArray, KindArray
 from coterie.constraints import _input
-from coterie.constraints._types import FloatArray, IntArray, KindArray
 from coterie.exceptions import InvalidConstraints, InvalidParameter, MissingDependency
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints import _kernels
-from coterie.constraints._types import BoolArray, FloatArray, IntArray
 
 __all__ = ["connected", "distinct_edges", "sum_by_edge", "symmetric_csr"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.constraints._types import IntArray
+from coterie._typing import IntArray
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.constraints._types import FloatArray, IntArray, KindArray
+from coterie._typing import FloatArray, IntArray, KindArray
 from coterie.exceptions import InvalidParameter
 
 KIND_NAME = {1: "must-link", -1: "cannot-link"}

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from coterie.constraints._types import IntArray
+from coterie._typing import IntArray
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints

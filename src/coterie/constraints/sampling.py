@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.constraints._types import BoolArray, FloatArray, IntArray
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coterie.constraints._types import BoolArray, FloatArray
+from coterie._typing import BoolArray, FloatArray
 from coterie.exceptions import InvalidParameter
 
 PLAIN_CERTAINTY = 0.95  # a pair of this certainty and weight 1 costs exactly w

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from coterie._typing import Array
 
 __all__ = ["Block"]
-
-Array = NDArray[Any]
 
 _CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
 _SPARSE_CHUNK = 4096

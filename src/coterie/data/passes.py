@@ -19,8 +19,8 @@ from itertools import islice, pairwise, zip_longest
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.data.block import Block
 from coterie.data.rows import Rows
 from coterie.data.threads import num_threads, one_blas_thread
@@ -35,7 +35,6 @@ __all__ = [
     "use_engine",
 ]
 
-Array = NDArray[Any]
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
 

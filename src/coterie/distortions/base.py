@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.data import Rows
 from coterie.exceptions import InvalidData, InvalidParameter
 
@@ -35,8 +36,6 @@ __all__ = [
     "gather_pairs",
     "row_sums",
 ]
-
-Array = NDArray[Any]
 
 
 class Bound(ABC):

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import (
     Bound,
@@ -30,8 +31,6 @@ from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTas
 from coterie.exceptions import InvalidData, InvalidParameter
 
 __all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableBregman"]
-
-Array = NDArray[Any]
 
 
 class SeparableBregman(ByColumn):

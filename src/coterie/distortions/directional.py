@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import (
     Bound,
@@ -25,8 +26,6 @@ from coterie.distortions.learning import GradientProblem, MetricProblem, MetricT
 from coterie.exceptions import InvalidData
 
 __all__ = ["Correlation", "Cosine"]
-
-Array = NDArray[Any]
 
 
 class Cosine(ByColumn):

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
@@ -20,8 +21,6 @@ from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTas
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["Mahalanobis", "SquaredEuclidean"]
-
-Array = NDArray[Any]
 
 
 class SquaredEuclidean(SeparableBregman):

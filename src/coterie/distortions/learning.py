@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.data import Rows
 from coterie.distortions.base import Bound
 
@@ -27,8 +27,6 @@ __all__ = [
     "descend",
     "rayleigh",
 ]
-
-Array = NDArray[Any]
 
 _HALVINGS = 20
 _LEAST_SHARE = 1e-3  # of a column's scatter over all rows that is believed within a cluster

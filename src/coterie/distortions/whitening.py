@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from coterie._typing import Array
 
 __all__ = ["Whitening", "whitening"]
-
-Array = NDArray[Any]
 
 
 class Whitening(NamedTuple):

@@ -7,14 +7,9 @@ import time
 
 import numpy as np
 
-from coterie.inference._program import BoolArray, build_program, solve
-from coterie.inference.model import (
-    FloatArray,
-    IntArray,
-    PairwiseModel,
-    entry_rows,
-    total_energy,
-)
+from coterie._typing import BoolArray, FloatArray, IntArray
+from coterie.inference._program import build_program, solve
+from coterie.inference.model import PairwiseModel, entry_rows, total_energy
 
 __all__ = ["improve", "possible_labels"]
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coterie._typing import FloatArray, IntArray
 from coterie.data import num_threads
 from coterie.inference._icm_kernels import (
     gaining_groups,
@@ -22,7 +23,7 @@ from coterie.inference._icm_kernels import (
 )
 from coterie.inference._kempe_kernels import kempe_sweep
 from coterie.inference._move_kernels import Desk
-from coterie.inference.model import FloatArray, IntArray, PairwiseModel, components
+from coterie.inference.model import PairwiseModel, components
 
 _ALONE = 16384  # nodes that one thread looks through sooner than another is called
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.inference._clique_kernels import clique_cover
-from coterie.inference.model import FloatArray, IntArray, PairwiseModel, components, entry_rows
-
-BoolArray = NDArray[np.bool_]
+from coterie.inference.model import PairwiseModel, components, entry_rows
 
 
 class Program(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.inference.model import FloatArray, IntArray
+from coterie._typing import FloatArray, IntArray
 
 Edges = tuple[tuple[int, int], ...]
 

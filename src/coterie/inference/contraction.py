@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from coterie._typing import FloatArray, IntArray
 from coterie.inference.model import (
-    FloatArray,
     Inference,
-    IntArray,
     NoFeasibleLabels,
     PairwiseModel,
     components,

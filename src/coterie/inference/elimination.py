@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import TooWide
 from coterie.inference import _message_kernels
 from coterie.inference._tables import BatchTables, Edges, Order, min_fill_order
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
-    FloatArray,
     Inference,
-    IntArray,
     NoFeasibleLabels,
     PairwiseModel,
     components,

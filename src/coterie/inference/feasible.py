@@ -8,21 +8,15 @@ import time
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from coterie._typing import BoolArray, IntArray
 from coterie.constraints.coloring import color_graph
 from coterie.exceptions import UndecidedFeasibility
 from coterie.inference import _feasible_kernels
 from coterie.inference._improve import improve
-from coterie.inference._program import BoolArray, build_program, solve
+from coterie.inference._program import build_program, solve
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
-from coterie.inference.model import (
-    Inference,
-    IntArray,
-    NoFeasibleLabels,
-    PairwiseModel,
-    components,
-    subgraph,
-)
+from coterie.inference.model import Inference, NoFeasibleLabels, PairwiseModel, components, subgraph
 
 __all__ = ["feasible_start"]
 

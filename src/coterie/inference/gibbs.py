@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie._typing import IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
@@ -15,7 +16,6 @@ from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
     Inference,
-    IntArray,
     PairwiseModel,
     cheapest_labels,
     check_labels,

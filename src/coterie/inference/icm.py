@@ -8,15 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import UndecidedFeasibility
 from coterie.inference._local_search import IcmPlan, icm_plan, run_moves
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
-    FloatArray,
     Inference,
-    IntArray,
     NoFeasibleLabels,
     PairwiseModel,
     cheapest_labels,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie._typing import IntArray
 from coterie.exceptions import CoterieError
 from coterie.inference._program import build_program, contested, solve
 from coterie.inference._random import RandomState
@@ -12,7 +13,6 @@ from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
 from coterie.inference.model import (
     Inference,
-    IntArray,
     NoFeasibleLabels,
     PairwiseModel,
     cheapest_labels,

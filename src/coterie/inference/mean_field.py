@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
-from coterie.inference.model import (
-    FloatArray,
-    Inference,
-    IntArray,
-    PairwiseModel,
-    check_labels,
-    entry_rows,
-    total_energy,
-)
+from coterie.inference.model import Inference, PairwiseModel, check_labels, entry_rows, total_energy
 
 __all__ = ["mean_field"]
 

@@ -8,11 +8,12 @@ number if its ends are equal and one if they differ, the same for all labels.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.inference import _pair_message_kernels as kernels
 
 __all__ = [
@@ -26,8 +27,6 @@ __all__ = [
     "send_again",
     "send_messages",
 ]
-
-Array = NDArray[Any]
 
 
 class PairGraph(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coterie._typing import FloatArray, IntArray
 from coterie.constraints.graph import connected
 from coterie.exceptions import CoterieError, InvalidParameter
 from coterie.inference import _kernels
@@ -28,9 +29,6 @@ __all__ = [
     "pairwise_model",
     "subgraph",
 ]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class NoFeasibleLabels(CoterieError, ValueError):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from coterie._typing import IntArray
 from coterie.exceptions import UndecidedFeasibility
 from coterie.inference._random import RandomState
 from coterie.inference.icm import icm
 from coterie.inference.model import (
-    IntArray,
     NoFeasibleLabels,
     PairwiseModel,
     node_energies,

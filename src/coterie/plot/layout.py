@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
+from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.plot.inputs import as_rows, broken_mask, names_of
 from coterie.validation import check_choice, check_count
 
 __all__ = ["MAX_PAIRS", "MAX_POINTS", "FlatMap", "Projection", "lay_out", "project"]
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 MAX_POINTS = 5000  # more dots than that hide each other on any screen
 MAX_PAIRS = 2000  # their 4,000 rows at most are then among the dots

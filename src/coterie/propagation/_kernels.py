@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from coterie._typing import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)

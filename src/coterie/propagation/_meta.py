@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster import MPCKMeans
 from coterie.constraints import Constraints, PairTable
@@ -20,8 +21,6 @@ from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
 from coterie.propagation.spreading import read_sources
 
 __all__ = ["PropagatingClusterer"]
-
-Array = NDArray[Any]
 
 
 def _inner_has(name: str) -> Any:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.distortions import SquaredEuclidean, get_distortion
 
 __all__ = ["cluster_shape"]
-
-Array = NDArray[Any]
 
 
 def cluster_shape(model: Any, rows: Array) -> tuple[Array, Array, Array | None]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import KDTree
 from sklearn.utils.validation import check_array
 
+from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.propagation import _kernels
@@ -17,9 +17,6 @@ from coterie.propagation.spreading import Lists, Options, spread
 from coterie.validation import check_choice, check_constraints
 
 __all__ = ["propagate_gaussian"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 SCALES = {"aim": 2, "paper": 1}  # the power of n_h in (3.5)
 _SLACK = 1e-9  # relative widening of a search whose finds are measured again

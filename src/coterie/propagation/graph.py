@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.propagation import _kernels
@@ -15,9 +15,6 @@ from coterie.propagation.spreading import Lists, Options, spread
 from coterie.validation import check_constraints, check_real
 
 __all__ = ["propagate_graph"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def propagate_graph(

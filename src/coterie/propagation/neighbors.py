@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from coterie._typing import Array
 from coterie.exceptions import InvalidParameter, MissingDependency
 from coterie.validation import check_count
 
@@ -18,8 +18,6 @@ __all__ = ["neighbor_graph"]
 
 EXACT_BELOW = 50_000  # rows; the exact graph costs n² distances
 _BLOCK = 1 << 25  # distances held at once
-
-Array = NDArray[Any]
 
 
 def neighbor_graph(

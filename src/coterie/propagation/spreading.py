@@ -19,15 +19,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 from coterie.propagation import _kernels
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["REDUCTIONS", "Lists", "Neighborhood", "Options", "Sources", "read_sources", "spread"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Several propagated pairs on the same two rows: the strongest (Eaton's reduced propagation),
 # or all of them together (full propagation).

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from coterie._typing import FloatArray
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidData
 from coterie.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -25,8 +26,6 @@ from coterie.plot.layout import FlatMap, lay_out, project
 from coterie.report._records import Records, Units, read_ids, read_units
 
 __all__ = ["Cluster", "Facts", "Truth", "Typical", "gather"]
-
-FloatArray = NDArray[np.float64]
 
 TOP_FEATURES = 6
 TOP_WORDS = 15

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import FloatArray
 from coterie.plot.layout import FlatMap
 from coterie.report._html import Html, tag
 from coterie.report._records import number
 
 __all__ = ["COLORS", "SHAPES", "curve", "flat_map", "swatch"]
-
-FloatArray = NDArray[np.float64]
 
 WIDTH, HEIGHT, MARGIN = 600.0, 420.0, 16.0
 CURVE_HEIGHT = 200.0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
@@ -16,7 +17,6 @@ from coterie.validation import check_constraints, check_count, check_real, check
 
 __all__ = ["RCA"]
 
-Array = NDArray[Any]
 _EPS = 1e-10  # share of the largest variance below which a direction is taken to have none
 
 

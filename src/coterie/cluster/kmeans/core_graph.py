@@ -6,8 +6,8 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.inference import (
     IcmPlan,
@@ -23,8 +23,6 @@ from coterie.inference import (
     polish,
     restart_crowd,
 )
-
-Array = NDArray[Any]
 
 PROVING = "least_energy"  # the engine that ends with a proof
 

@@ -6,12 +6,12 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
@@ -23,8 +23,6 @@ from coterie.distortions import Distortion
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
-
-Array = NDArray[Any]
 
 INITS = ("neighborhoods", "k-means++", "random", "perturb")
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans import _lcvqe_kernels as kernels
 from coterie.cluster.kmeans.family import PairwiseKMeans
@@ -19,8 +19,6 @@ from coterie.distortions import Distortion, SquaredEuclidean
 from coterie.exceptions import InvalidConstraints
 
 __all__ = ["LCVQE"]
-
-Array = NDArray[Any]
 
 
 class Pairs(NamedTuple):

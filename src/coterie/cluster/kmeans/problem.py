@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.kmeans._kernels import cost_of_breaking
 from coterie.cluster.kmeans.core_graph import CoreGraph, PairCosts
 from coterie.cluster.labelling import (
@@ -33,8 +33,6 @@ from coterie.distortions import Distortion
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
 from coterie.inference import pair_energy
-
-Array = NDArray[Any]
 
 _SAMPLE = 5000
 _ROWS_AT_ONCE = 65_536  # of the core: keeps their copies small beside X

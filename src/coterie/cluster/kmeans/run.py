@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem
 from coterie.distortions.learning import descend
 from coterie.progress import keep_going
 
-Array = NDArray[Any]
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans.pckmeans import PCKMeans
 from coterie.cluster.kmeans.starts import neighborhoods
@@ -15,8 +15,6 @@ from coterie.exceptions import InvalidConstraints
 from coterie.validation import check_n_clusters
 
 __all__ = ["SeededKMeans"]
-
-Array = NDArray[Any]
 
 
 class SeededKMeans(PCKMeans):

@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
+from coterie._typing import Array
 from coterie.cluster.kmeans.problem import KMeansProblem, Measure
 from coterie.cluster.labelling import distances_to, measure_rows, sums_by_label
 from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints
 
 __all__ = ["neighborhoods"]
-
-Array = NDArray[Any]
 
 
 def neighborhoods(constraints: Constraints, n_clusters: int, seed: int = 0) -> Array:

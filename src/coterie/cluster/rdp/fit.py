@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.rdp.passes import RdpState, run_round
 from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.progress import keep_going
 
 __all__ = ["Schedule", "Solution", "solve", "start_from_labels"]
-
-Array = NDArray[Any]
 
 
 class Schedule(NamedTuple):

@@ -8,11 +8,11 @@ and the outcome is exactly that of the sequential algorithm in that order.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.labelling import BEYOND, Labelled
 from coterie.cluster.rdp import _kernels as kernels
 from coterie.cluster.rdp.problem import RdpProblem, Xi
@@ -20,7 +20,6 @@ from coterie.cluster.statistics import Statistics, add
 
 __all__ = ["RdpState", "run_round"]
 
-Array = NDArray[Any]
 _TABLE = 1 << 22  # entries in the table of costs to freshly opened centres
 _MOST_ITEMS = 8192
 _FULL_SHUFFLE = 4096

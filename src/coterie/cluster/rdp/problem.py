@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.labelling import (
     Labelled,
     Price,
@@ -36,7 +36,6 @@ from coterie.distortions import (
 
 __all__ = ["Divergence", "RdpProblem", "Xi", "get_divergence"]
 
-Array = NDArray[Any]
 _NODES_AT_ONCE = 64  # node centres are dense: few at a time, whatever the number of columns
 _ROWS_AT_ONCE = 65_536
 _LAPLACE = 0.3  # smoothing of counts, section 5.3

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints import Constraints, Core
 from coterie.exceptions import TooWide
 from coterie.inference import (
@@ -23,10 +23,6 @@ from coterie.inference import (
 from coterie.inference.model import components, entry_rows, subgraph
 
 __all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
 _SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly

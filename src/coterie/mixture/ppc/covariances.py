@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
+from coterie._typing import FloatArray
 from coterie.exceptions import InvalidData
 
 __all__ = ["COVARIANCES", "Covariance"]
-
-Array = NDArray[np.float64]
 
 
 class Covariance(ABC):
@@ -28,21 +27,23 @@ class Covariance(ABC):
         """Shape of the sums of squares."""
 
     @abstractmethod
-    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+    def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         """Add Σ_i r_i (x_i − μ)(x_i − μ)ᵀ, or its diagonal, of component `g` to `out`.
 
         `resp` (b,) and `diff` (b, d).
         """
 
     @abstractmethod
-    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+    def estimate(
+        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    ) -> FloatArray:
         """Covariances from sums of squares about the old means.
 
         S/N − δδᵀ + reg·I with δ = new − old mean, `moved` (G, d), and N `counts` (G,).
         """
 
     @abstractmethod
-    def precision_factors(self, covariances: Array) -> Array:
+    def precision_factors(self, covariances: FloatArray) -> FloatArray:
         """Factor F with F Fᵀ = Σ⁻¹ (upper triangular), or 1/σ, in the shape of `covariances`.
 
         Raises
@@ -52,11 +53,11 @@ class Covariance(ABC):
         """
 
     @abstractmethod
-    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+    def whiten(self, diff: FloatArray, factors: FloatArray, g: int) -> FloatArray:
         """(x − μ) F of component `g`, (b, d): its squared length is the Mahalanobis distance."""
 
     @abstractmethod
-    def half_log_det(self, factors: Array, d: int) -> Array:
+    def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         """log det F = −½ log det Σ, (G,) or (1,)."""
 
     @abstractmethod
@@ -64,19 +65,19 @@ class Covariance(ABC):
         """Free parameters, for BIC and AIC."""
 
     @abstractmethod
-    def precisions(self, factors: Array) -> Array:
+    def precisions(self, factors: FloatArray) -> FloatArray:
         """Σ⁻¹ in the stored shape."""
 
     @abstractmethod
-    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+    def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         """`new` with the covariances of `empty` (G,) components as they were in `old`."""
 
-    def repeat(self, one: Array, n_components: int) -> Array:
+    def repeat(self, one: FloatArray, n_components: int) -> FloatArray:
         """The same covariance for `n_components`, from that of one component."""
         return np.repeat(one, n_components, axis=0)
 
     @abstractmethod
-    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
         """A (d, d) with A Aᵀ = Σ_g, for sampling."""
 
 
@@ -86,35 +87,37 @@ class Full(Covariance):
     def shape(self, n_components: int, d: int) -> tuple[int, ...]:
         return n_components, d, d
 
-    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+    def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out[g] += (diff * resp[:, None]).T @ diff
 
-    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+    def estimate(
+        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    ) -> FloatArray:
         covariances = squares / counts[:, None, None] - moved[:, :, None] * moved[:, None, :]
         d = moved.shape[1]
         covariances[:, np.arange(d), np.arange(d)] += reg
         return covariances
 
-    def precision_factors(self, covariances: Array) -> Array:
+    def precision_factors(self, covariances: FloatArray) -> FloatArray:
         factors = [_inverse_factor(c, f"component {g}") for g, c in enumerate(covariances)]
         return np.stack(factors)
 
-    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+    def whiten(self, diff: FloatArray, factors: FloatArray, g: int) -> FloatArray:
         return diff @ factors[g]
 
-    def half_log_det(self, factors: Array, d: int) -> Array:
+    def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         return np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
     def n_parameters(self, n_components: int, d: int) -> int:
         return n_components * d * (d + 1) // 2
 
-    def precisions(self, factors: Array) -> Array:
+    def precisions(self, factors: FloatArray) -> FloatArray:
         return factors @ np.swapaxes(factors, 1, 2)
 
-    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+    def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty[:, None, None], old, new)
 
-    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
         return cholesky(covariances[g], lower=True)
 
 
@@ -124,35 +127,37 @@ class Tied(Covariance):
     def shape(self, n_components: int, d: int) -> tuple[int, ...]:
         return d, d
 
-    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+    def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out += (diff * resp[:, None]).T @ diff
 
-    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+    def estimate(
+        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    ) -> FloatArray:
         between = (counts[:, None] * moved).T @ moved
         return (squares - between) / counts.sum() + reg * np.eye(moved.shape[1])
 
-    def precision_factors(self, covariances: Array) -> Array:
+    def precision_factors(self, covariances: FloatArray) -> FloatArray:
         return _inverse_factor(covariances, "the tied covariance")
 
-    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+    def whiten(self, diff: FloatArray, factors: FloatArray, g: int) -> FloatArray:
         return diff @ factors
 
-    def half_log_det(self, factors: Array, d: int) -> Array:
+    def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         return np.log(np.diagonal(factors)).sum(keepdims=True)
 
     def n_parameters(self, n_components: int, d: int) -> int:
         return d * (d + 1) // 2
 
-    def precisions(self, factors: Array) -> Array:
+    def precisions(self, factors: FloatArray) -> FloatArray:
         return factors @ factors.T
 
-    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+    def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return new
 
-    def repeat(self, one: Array, n_components: int) -> Array:
+    def repeat(self, one: FloatArray, n_components: int) -> FloatArray:
         return one
 
-    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
         return cholesky(covariances, lower=True)
 
 
@@ -162,52 +167,56 @@ class Diag(Covariance):
     def shape(self, n_components: int, d: int) -> tuple[int, ...]:
         return n_components, d
 
-    def add_squares(self, resp: Array, diff: Array, g: int, out: Array) -> None:
+    def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out[g] += resp @ (diff * diff)
 
-    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+    def estimate(
+        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    ) -> FloatArray:
         return np.maximum(squares / counts[:, None] - moved**2, 0.0) + reg
 
-    def precision_factors(self, covariances: Array) -> Array:
+    def precision_factors(self, covariances: FloatArray) -> FloatArray:
         if not (covariances > 0).all():
             _refuse(f"component {int(np.argwhere(~(covariances > 0))[0][0])}")
         return 1.0 / np.sqrt(covariances)
 
-    def whiten(self, diff: Array, factors: Array, g: int) -> Array:
+    def whiten(self, diff: FloatArray, factors: FloatArray, g: int) -> FloatArray:
         return diff * factors[g]
 
-    def half_log_det(self, factors: Array, d: int) -> Array:
+    def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         return np.log(factors).sum(axis=1)
 
     def n_parameters(self, n_components: int, d: int) -> int:
         return n_components * d
 
-    def precisions(self, factors: Array) -> Array:
+    def precisions(self, factors: FloatArray) -> FloatArray:
         return factors**2
 
-    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+    def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty[:, None], old, new)
 
-    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
         return np.diag(np.sqrt(covariances[g]))
 
 
 class Spherical(Diag):
     """One variance for each component, (G,): the mean of its columns' variances."""
 
-    def estimate(self, squares: Array, counts: Array, moved: Array, reg: float) -> Array:
+    def estimate(
+        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    ) -> FloatArray:
         return super().estimate(squares, counts, moved, reg).mean(axis=1)
 
-    def half_log_det(self, factors: Array, d: int) -> Array:
+    def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         return d * np.log(factors)
 
     def n_parameters(self, n_components: int, d: int) -> int:
         return n_components
 
-    def keep(self, new: Array, old: Array, empty: NDArray[np.bool_]) -> Array:
+    def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty, old, new)
 
-    def square_root(self, covariances: Array, g: int, d: int) -> Array:
+    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
         return np.sqrt(covariances[g]) * np.eye(d)
 
 
@@ -219,7 +228,7 @@ COVARIANCES: dict[str, Covariance] = {
 }
 
 
-def _inverse_factor(covariance: Array, what: str) -> Array:
+def _inverse_factor(covariance: FloatArray, what: str) -> FloatArray:
     """Upper triangular F with F Fᵀ = Σ⁻¹: the transposed inverse of the Cholesky factor."""
     try:
         lower = cholesky(covariance, lower=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import FloatArray
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.mixture.ppc.core import CoreGraph, CorePosterior
 from coterie.mixture.ppc.gaussians import (
@@ -39,8 +39,6 @@ __all__ = [
     "posterior_of_all",
     "run",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 class PpcProblem(NamedTuple):

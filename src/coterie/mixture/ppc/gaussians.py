@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from coterie._typing import FloatArray, IntArray
 from coterie.data import Block
 from coterie.exceptions import InvalidData
 from coterie.mixture.ppc.covariances import COVARIANCES, Covariance
@@ -37,8 +37,6 @@ __all__ = [
     "nearest_means",
 ]
 
-Array = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 _TINY = 10 * np.finfo(np.float64).eps  # added to counts, as GaussianMixture does
 _FARTHEST = -1e300
 _CORE_CHUNK = 4096  # core rows gathered at once
@@ -79,13 +77,13 @@ class Mixture(NamedTuple):
     """
 
     shape: MixtureShape
-    weights: Array
-    means: Array
-    covariances: Array
-    factors: Array
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    factors: FloatArray
 
     @property
-    def cluster_weights(self) -> Array:
+    def cluster_weights(self) -> FloatArray:
         """Weights (K,) of clusters, each the sum over its components."""
         return np.asarray(self.weights.reshape(self.shape.n_clusters, -1).sum(axis=1))
 
@@ -93,16 +91,18 @@ class Mixture(NamedTuple):
 class Moments(NamedTuple):
     """Weighted sums over rows about given means: Σ r, Σ r (x − μ), Σ r (x − μ)(x − μ)ᵀ."""
 
-    counts: Array  # (G,)
-    sums: Array  # (G, d)
-    squares: Array
+    counts: FloatArray  # (G,)
+    sums: FloatArray  # (G, d)
+    squares: FloatArray
 
     def plus(self, other: Moments) -> Moments:
         """The sums over the rows of both."""
         return Moments(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-def make_mixture(weights: Array, means: Array, covariances: Array, shape: MixtureShape) -> Mixture:
+def make_mixture(
+    weights: FloatArray, means: FloatArray, covariances: FloatArray, shape: MixtureShape
+) -> Mixture:
     """A mixture with its precision factors; refuses singular and overflowing covariances."""
     if not (np.isfinite(means).all() and np.isfinite(covariances).all()):
         raise InvalidData("X holds values too large to square; rescale its columns.")
@@ -111,8 +111,8 @@ def make_mixture(weights: Array, means: Array, covariances: Array, shape: Mixtur
 
 
 def maximize(
-    moments: Moments, old_means: Array, covariance: Covariance, reg_covar: float
-) -> tuple[Array, Array]:
+    moments: Moments, old_means: FloatArray, covariance: Covariance, reg_covar: float
+) -> tuple[FloatArray, FloatArray]:
     """Means (G, d) and covariances that maximise the expected log-likelihood (PPC §2.3)."""
     counts = moments.counts + _TINY
     moved = moments.sums / counts[:, None]
@@ -122,7 +122,7 @@ def maximize(
 # -- a chunk of rows ---------------------------------------------------------------------------
 
 
-def log_densities(chunk: Array, mixture: Mixture) -> Array:
+def log_densities(chunk: FloatArray, mixture: Mixture) -> FloatArray:
     """log N(x_i | μ_g, Σ_g), (b, G), with one (b, d) buffer whatever G is."""
     covariance = mixture.shape.covariance
     b, d = chunk.shape
@@ -137,7 +137,7 @@ def log_densities(chunk: Array, mixture: Mixture) -> Array:
     return np.maximum(out, _FARTHEST, out=out)
 
 
-def log_sum_rows(values: Array) -> Array:
+def log_sum_rows(values: FloatArray) -> FloatArray:
     """Log-sum-exp of each row, (b,); exponentiates `values` (b, G) in place to their shares."""
     top = values.max(axis=1, keepdims=True)
     values -= top
@@ -147,14 +147,16 @@ def log_sum_rows(values: Array) -> Array:
     return (top + np.log(total))[:, 0]
 
 
-def _no_moments(means: Array, covariance: Covariance) -> Moments:
+def _no_moments(means: FloatArray, covariance: Covariance) -> Moments:
     """Sums over no rows yet."""
     n_components, d = means.shape
     squares = np.zeros(covariance.shape(n_components, d))
     return Moments(np.zeros(n_components), np.zeros((n_components, d)), squares)
 
 
-def _add(moments: Moments, chunk: Array, resp: Array, means: Array, covariance: Covariance) -> None:
+def _add(
+    moments: Moments, chunk: FloatArray, resp: FloatArray, means: FloatArray, covariance: Covariance
+) -> None:
     """Add the rows of `chunk` (b, d) with responsibilities `resp` (b, G) to sums of our own."""
     counts = resp.sum(axis=0)
     moments.counts[:] += counts
@@ -174,7 +176,7 @@ class FreeSums(NamedTuple):
 
     log_likelihood: float
     moments: Moments
-    core: Array
+    core: FloatArray
 
 
 def free_sums(block: Block, mixture: Mixture) -> FreeSums:
@@ -200,8 +202,8 @@ def free_sums(block: Block, mixture: Mixture) -> FreeSums:
 class FreePosteriors(NamedTuple):
     """Posterior (n, K) of rows without their pairs; log π_g N(x | g) (r, G) of core rows."""
 
-    resp: Array
-    core: Array
+    resp: FloatArray
+    core: FloatArray
 
 
 def free_posteriors(block: Block, mixture: Mixture) -> FreePosteriors:
@@ -216,7 +218,7 @@ def free_posteriors(block: Block, mixture: Mixture) -> FreePosteriors:
     return FreePosteriors(resp, core)
 
 
-def cluster_log_densities(block: Block, mixture: Mixture) -> Array:
+def cluster_log_densities(block: Block, mixture: Mixture) -> FloatArray:
     """log Σ_{g in k} π_g N(x | g), (b, K)."""
     shape = mixture.shape
     out = np.empty((block.stop - block.start, shape.n_clusters))
@@ -227,7 +229,9 @@ def cluster_log_densities(block: Block, mixture: Mixture) -> Array:
     return out
 
 
-def _log_joints(block: Block, mixture: Mixture) -> Iterator[tuple[int, int, Array, Array]]:
+def _log_joints(
+    block: Block, mixture: Mixture
+) -> Iterator[tuple[int, int, FloatArray, FloatArray]]:
     """(lo, hi, rows lo..hi of the block, log π_g N(x | g) of each (hi − lo, G))."""
     log_weights = np.log(mixture.weights)
     for lo, hi, chunk in _double(block, log_weights.size):
@@ -236,7 +240,7 @@ def _log_joints(block: Block, mixture: Mixture) -> Iterator[tuple[int, int, Arra
         yield lo, hi, chunk, values
 
 
-def _double(block: Block, extra: int) -> Iterator[tuple[int, int, Array]]:
+def _double(block: Block, extra: int) -> Iterator[tuple[int, int, FloatArray]]:
     """`block.chunks` in double precision: sums of squares need the digits."""
     for lo, hi, chunk in block.chunks(extra):
         yield lo, hi, np.asarray(chunk, dtype=np.float64)
@@ -245,7 +249,7 @@ def _double(block: Block, extra: int) -> Iterator[tuple[int, int, Array]]:
 class CoreShares(NamedTuple):
     """Responsibilities (r, G) of core rows."""
 
-    resp: Array
+    resp: FloatArray
 
 
 def core_moments(block: Block, mixture: Mixture) -> Moments:
@@ -268,7 +272,7 @@ class RowLabels(NamedTuple):
 class StartMeans(NamedTuple):
     """Means (G, d) that moments are taken about."""
 
-    means: Array
+    means: FloatArray
     covariance: Covariance
 
 
@@ -282,7 +286,7 @@ def label_moments(block: Block, about: StartMeans) -> Moments:
     return moments
 
 
-def nearest_means(block: Block, means: Array) -> IntArray:
+def nearest_means(block: Block, means: FloatArray) -> IntArray:
     """Nearest of the means (K, d) to each row, (b,)."""
     half_norm = 0.5 * np.einsum("kd,kd->k", means, means)
     labels = np.empty(block.stop - block.start, dtype=np.int64)

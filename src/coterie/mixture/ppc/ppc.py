@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
@@ -32,7 +33,6 @@ from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["PPC"]
 
-FloatArray = NDArray[np.float64]
 SAMPLING = ("point", "chunklet")
 WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
 

@@ -12,19 +12,16 @@ import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import ExactPlan, PairwiseModel, eliminate, exact_plan
 from coterie.inference.model import components, entry_rows, subgraph
 
 __all__ = ["ByGradient", "ByGrid", "Prior", "Weights", "WeightsUpdate", "at", "closed_form"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 _LEAST = 1e-15  # no cluster's weight falls below this, so that its logarithm stays finite
 _GRID_CLUSTERS = 5
 # Per row: leaves the objective within about its square, 1e−12 per row, of the maximum. The next

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from coterie._typing import FloatArray, IntArray
 from coterie.cluster import Mosaic, PCKMeans
 from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks
@@ -27,8 +27,6 @@ from coterie.mixture.ppc.prior import closed_form
 
 __all__ = ["INITS", "mixture_from_model", "start_mixture"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 INITS = ("neighborhoods", "mosaic", "kmeans", "random")
 
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from coterie._typing import FloatArray, IntArray
 from coterie.mixture.tvclust import _gibbs_kernels as kernels
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
 from coterie.mixture.tvclust.pairs import AnswerLogs
@@ -21,18 +22,15 @@ from coterie.progress import keep_going
 
 __all__ = ["Chain", "GibbsPosterior", "Nodes", "Sampler", "log_joint", "run_gibbs"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 class Nodes(NamedTuple):
     """All rows as nodes: those of the core first, then every free row; and the graph over them."""
 
-    ptr: Ints
-    members: Ints
-    of_row: Ints
-    indptr: Ints
-    indices: Ints
+    ptr: IntArray
+    members: IntArray
+    of_row: IntArray
+    indptr: IntArray
+    indices: IntArray
 
     @classmethod
     def of(cls, data: TwoViews) -> Nodes:
@@ -61,15 +59,17 @@ class Sampler:
         else:
             raise TypeError(f"no Gibbs sampler for {type(data.family).__name__}")
 
-    def of_rows(self, labels: Ints) -> Ints:
+    def of_rows(self, labels: IntArray) -> IntArray:
         """Labels (n,) of the rows from those of the nodes."""
         return labels[self.nodes.of_row]
 
-    def of_nodes(self, labels: Ints) -> Ints:
+    def of_nodes(self, labels: IntArray) -> IntArray:
         """Labels (nodes,): each node's is its first row's."""
         return labels[self.nodes.members[self.nodes.ptr[:-1]]].astype(np.int64)
 
-    def sweep(self, labels: Ints, logs: AnswerLogs, alpha: float, rng: np.random.Generator) -> Ints:
+    def sweep(
+        self, labels: IntArray, logs: AnswerLogs, alpha: float, rng: np.random.Generator
+    ) -> IntArray:
         """New labels (nodes,): every node's drawn given all others, in a random order."""
         seed = rng.integers(2**63, dtype=np.uint64)
         seating = kernels.Seating(
@@ -86,7 +86,7 @@ class Sampler:
         return drawn
 
 
-def split_mix(seed: np.uint64, count: int) -> Floats:
+def split_mix(seed: np.uint64, count: int) -> FloatArray:
     """Uniform numbers in [0, 1), (count,): SplitMix64, which is the same on every machine."""
     z = seed + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -98,7 +98,7 @@ class _GaussianRows(NamedTuple):
     nodes: kernels.GaussianNodes
     prior: kernels.GaussianPrior
 
-    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
+    def sweep(self, seating: kernels.Seating, labels: IntArray) -> None:
         """Draw the label of every node, in place."""
         kernels.sweep_gaussian(self.nodes, self.prior, seating, labels)
 
@@ -127,7 +127,7 @@ class _CountRows(NamedTuple):
     concentration: float
     n_columns: int
 
-    def sweep(self, seating: kernels.Seating, labels: Ints) -> None:
+    def sweep(self, seating: kernels.Seating, labels: IntArray) -> None:
         """Draw the label of every node, in place."""
         kernels.sweep_counts(self.nodes, self.concentration, self.n_columns, seating, labels)
 
@@ -152,20 +152,20 @@ def _count_rows(data: TwoViews, nodes: Nodes, family: Multinomial) -> _CountRows
 class Chain(NamedTuple):
     """One chain: what each sweep gave, and the labels of the sweeps kept."""
 
-    trace: dict[str, Floats]
+    trace: dict[str, FloatArray]
     kept: NDArray[np.int32]
 
 
 class GibbsPosterior(NamedTuple):
     """All chains, summarised by the kept sample nearest to the posterior similarity matrix."""
 
-    labels: Ints
-    agreement: Floats
-    trace: dict[str, Floats]
+    labels: IntArray
+    agreement: FloatArray
+    trace: dict[str, FloatArray]
     kept: NDArray[np.int32]
 
 
-def log_joint(data: TwoViews, labels: Ints, logs: AnswerLogs, alpha: float) -> float:
+def log_joint(data: TwoViews, labels: IntArray, logs: AnswerLogs, alpha: float) -> float:
     """ln p(rows, answers, partition | p, q, alpha) of labels (n,) from 0 without gaps."""
     counts = np.bincount(labels)
     partition = (
@@ -180,7 +180,7 @@ def log_joint(data: TwoViews, labels: Ints, logs: AnswerLogs, alpha: float) -> f
     return float(partition + data.family.log_evidence(statistics).sum() + answers)
 
 
-def _together(data: TwoViews, labels: Ints) -> NDArray[np.bool_]:
+def _together(data: TwoViews, labels: IntArray) -> NDArray[np.bool_]:
     pairs = data.evidence.constraints.pairs
     same: NDArray[np.bool_] = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     return same
@@ -188,7 +188,7 @@ def _together(data: TwoViews, labels: Ints) -> NDArray[np.bool_]:
 
 def run_chain(
     data: TwoViews,
-    start: Ints,
+    start: IntArray,
     priors: Priors,
     *,
     n_sweeps: int,
@@ -219,7 +219,7 @@ def run_chain(
 
 
 def draw_beliefs(
-    data: TwoViews, labels: Ints, priors: Priors, rng: np.random.Generator
+    data: TwoViews, labels: IntArray, priors: Priors, rng: np.random.Generator
 ) -> tuple[float, float]:
     """p and q from their Beta posteriors given the partition."""
     together = _together(data, labels).astype(np.float64)
@@ -244,7 +244,7 @@ def draw_alpha(
 
 def run_gibbs(
     data: TwoViews,
-    starts: list[Ints],
+    starts: list[IntArray],
     priors: Priors,
     *,
     n_sweeps: int,
@@ -269,7 +269,7 @@ def run_gibbs(
     return GibbsPosterior(representative(kept), agreement / len(kept), trace, kept)
 
 
-def representative(kept: NDArray[np.int32]) -> Ints:
+def representative(kept: NDArray[np.int32]) -> IntArray:
     """The kept sample nearest, in squares, to the posterior similarity matrix, labels (n,).
 
     |S_s - mean_t S_t|^2 = <S_s, S_s> - 2 mean_t <S_s, S_t> + const, with S_s the 0/1 matrix of rows

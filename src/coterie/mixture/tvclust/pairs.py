@@ -14,14 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, digamma
 
+from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 
 __all__ = ["AnswerLogs", "Beta", "PairEvidence"]
-
-Floats = NDArray[np.float64]
 
 
 class Beta(NamedTuple):
@@ -87,7 +85,7 @@ class PairEvidence:
         self.pinned = np.zeros(self.core.n_nodes, dtype=bool)
         self.pinned[self.core.edges[hard].ravel()] = True
 
-    def pair_logs(self, logs: AnswerLogs) -> tuple[Floats, Floats]:
+    def pair_logs(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
         """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
         together = np.where(self.friend, logs.p, logs.not_p)
         apart = np.where(self.friend, logs.not_q, logs.q)
@@ -97,7 +95,7 @@ class PairEvidence:
         apart = np.where(self.given, np.where(self.friend, self.log_wrong, self.log_right), apart)
         return self.weight * together, self.weight * apart
 
-    def odds(self, logs: AnswerLogs) -> Floats:
+    def odds(self, logs: AnswerLogs) -> FloatArray:
         """Log-odds (2E,) that each edge's answers give for its ends being together.
 
         A friend gives ln p - ln (1 - q), a stranger ln (1 - p) - ln q, as in (11).
@@ -108,7 +106,7 @@ class PairEvidence:
         np.add.at(per_edge, self.edge[its], (together - apart)[its])
         return per_edge[self.core.edge_of]
 
-    def agreement(self, edge_agreement: Floats) -> Floats:
+    def agreement(self, edge_agreement: FloatArray) -> FloatArray:
         """Probability (m,) that the rows of each pair are together, from that of each edge (E,).
 
         The ends of a pair inside a node are together whatever happens.
@@ -118,7 +116,7 @@ class PairEvidence:
         agreement[outside] = edge_agreement[self.edge[outside]]
         return agreement
 
-    def update(self, agreement: Floats, p_prior: Beta, q_prior: Beta) -> tuple[Beta, Beta]:
+    def update(self, agreement: FloatArray, p_prior: Beta, q_prior: Beta) -> tuple[Beta, Beta]:
         """Posteriors of p and q given the probability (m,) that each pair is together."""
         together = np.where(self.learned, self.weight, 0.0) * agreement
         apart = np.where(self.learned, self.weight, 0.0) - together
@@ -127,7 +125,7 @@ class PairEvidence:
         q = Beta(q_prior.a + apart[~friend].sum(), q_prior.b + apart[friend].sum())
         return p, q
 
-    def given_log_likelihood(self, agreement: Floats) -> float:
+    def given_log_likelihood(self, agreement: FloatArray) -> float:
         """Expected log-likelihood of the pairs that came with a certainty."""
         together, apart = self.pair_logs(AnswerLogs(0.0, 0.0, 0.0, 0.0))
         expected = agreement * together + (1 - agreement) * apart

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from coterie._typing import FloatArray
 from coterie.data import Block
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families import Family, Scores
@@ -38,14 +39,13 @@ __all__ = [
     "row_scores",
 ]
 
-Floats = NDArray[np.float64]
 _ENTRIES = 1 << 18  # of the widest table made for a stretch of rows
 
 
 class RowWeights(NamedTuple):
     """How often each row counts, (n,), or (0,) for once."""
 
-    weights: Floats
+    weights: FloatArray
 
 
 # -- before the first iteration ----------------------------------------------------------------
@@ -55,8 +55,8 @@ class ColumnSums(NamedTuple):
     """Sum of the weights, weighted sums of the columns (d,), and largest entries (blocks, d)."""
 
     weight: float
-    sums: Floats
-    largest: Floats
+    sums: FloatArray
+    largest: FloatArray
 
 
 def column_sums(block: Block, _: None) -> ColumnSums:
@@ -71,7 +71,7 @@ def column_sums(block: Block, _: None) -> ColumnSums:
     return ColumnSums(weight, total, largest)
 
 
-def column_squares(block: Block, origin: Floats) -> Floats:
+def column_squares(block: Block, origin: FloatArray) -> FloatArray:
     """Weighted sums (d,) of squares about the origin, by the block's `RowWeights`."""
     total = np.zeros(len(origin))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -80,7 +80,7 @@ def column_squares(block: Block, origin: Floats) -> Floats:
     return total
 
 
-def _weighted_sums(rows: Floats, weights: Floats) -> Floats:
+def _weighted_sums(rows: FloatArray, weights: FloatArray) -> FloatArray:
     return rows.sum(axis=0) if weights.size == 0 else (rows * weights[:, None]).sum(axis=0)
 
 
@@ -91,7 +91,7 @@ class Comparison(NamedTuple):
     roots of their frequencies (Hellinger distance).
     """
 
-    deviation: Floats
+    deviation: FloatArray
 
     def __call__(self, rows: Any) -> Any:
         if self.deviation.size:
@@ -104,7 +104,7 @@ class StartCenters(NamedTuple):
     """Centres (K, d) among comparable rows."""
 
     comparable: Comparison
-    centers: Floats
+    centers: FloatArray
 
 
 def nearest_center(block: Block, start: StartCenters) -> NDArray[np.int64]:
@@ -125,15 +125,15 @@ class Components(NamedTuple):
 
     family: Family
     score: Scores
-    log_weights: Floats
+    log_weights: FloatArray
 
 
 class FreeSums(NamedTuple):
     """Statistics and summed entropy of free rows; logits (r, T) of core rows."""
 
-    statistics: Floats
+    statistics: FloatArray
     entropy: float
-    unary: Floats
+    unary: FloatArray
 
 
 def free_sums(block: Block, components: Components) -> FreeSums:
@@ -154,10 +154,10 @@ def free_sums(block: Block, components: Components) -> FreeSums:
 class CoreResp(NamedTuple):
     """Responsibilities (r, T) of core rows, times their weights."""
 
-    resp: Floats
+    resp: FloatArray
 
 
-def core_sums(block: Block, family: Family) -> Floats:
+def core_sums(block: Block, family: Family) -> FloatArray:
     """Statistics of the core rows of a block, by their `CoreResp`."""
     resp = block.listed_state.resp
     sums = np.zeros((resp.shape[1], family.width))
@@ -172,7 +172,7 @@ class Labelled(NamedTuple):
     """The cluster of each row, (n,), and its weight, (n,) or (0,)."""
 
     labels: NDArray[np.int64]
-    weights: Floats
+    weights: FloatArray
 
 
 class LabelSums(NamedTuple):
@@ -182,7 +182,7 @@ class LabelSums(NamedTuple):
     n_clusters: int
 
 
-def label_sums(block: Block, into: LabelSums) -> Floats:
+def label_sums(block: Block, into: LabelSums) -> FloatArray:
     """Statistics of rows that have all their mass on their label, by the block's `Labelled`."""
     sums = np.zeros((into.n_clusters, into.family.width))
     eye = np.eye(into.n_clusters)
@@ -195,7 +195,7 @@ def label_sums(block: Block, into: LabelSums) -> Floats:
     return sums
 
 
-def row_posteriors(block: Block, components: Components) -> Floats:
+def row_posteriors(block: Block, components: Components) -> FloatArray:
     """q(z) of each row as if it were in no pair, (b, T), by the block's `RowWeights`."""
     truncation = len(components.log_weights)
     resp = np.empty((block.stop - block.start, truncation))
@@ -213,7 +213,7 @@ def row_posteriors(block: Block, components: Components) -> Floats:
 _NO_WEIGHTS, _NO_ROWS, _NO_UNARY = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
 
 
-def row_scores(block: Block, components: Components) -> Floats:
+def row_scores(block: Block, components: Components) -> FloatArray:
     """The components' score and log-weight of each row, (b, K)."""
     n_clusters = len(components.log_weights)
     out = np.empty((block.stop - block.start, n_clusters))

@@ -6,11 +6,11 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
+from coterie._typing import FloatArray, IntArray
 from coterie.data import Rows, fold, map_blocks
 from coterie.distortions.base import refuse
 from coterie.exceptions import InvalidParameter
@@ -26,16 +26,14 @@ from coterie.validation import check_choice
 
 __all__ = ["Measure", "measure_columns", "measure_counts", "starting_labels"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 _SAMPLE = 20_000  # rows K-Means looks at: a start, not a result
 
 
 class Measure(NamedTuple):
     """The point rows are measured from and the variance of each column, (d,); (0,) for counts."""
 
-    origin: Floats
-    variance: Floats
+    origin: FloatArray
+    variance: FloatArray
 
 
 def measure_counts(X: Any) -> Measure:
@@ -45,7 +43,7 @@ def measure_counts(X: Any) -> Measure:
     return Measure(np.zeros(X.shape[1]), np.empty(0))
 
 
-def measure_columns(X: Any, weights: Floats, standardize: bool) -> Measure:
+def measure_columns(X: Any, weights: FloatArray, standardize: bool) -> Measure:
     """Mean and variance of the columns; the mean variance for all unless `standardize`.
 
     A column that does not vary beyond rounding counts as one of variance 1. `weights` (n,), or
@@ -74,7 +72,7 @@ def starting_labels(
     truncation: int,
     measure: Measure,
     rng: np.random.Generator,
-) -> list[Ints]:
+) -> list[IntArray]:
     """Labels (n,) of each start.
 
     Parameters
@@ -108,7 +106,7 @@ def starting_labels(
 
 def _kmeans_starts(
     rows: Rows, comparable: Comparison, n_starts: int, truncation: int, rng: np.random.Generator
-) -> list[Ints]:
+) -> list[IntArray]:
     """K-Means with 2 to `truncation` clusters, numbers spaced evenly by ratio; largest first."""
     most = min(truncation, rows.n)
     if most == 1:
@@ -130,7 +128,7 @@ def _kmeans_starts(
     return starts
 
 
-def _by_size(labels: Any) -> Ints:
+def _by_size(labels: Any) -> IntArray:
     """The same partition, the largest cluster 0: sticks are broken largest first."""
     _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
     rank = np.empty(len(counts), dtype=np.int64)

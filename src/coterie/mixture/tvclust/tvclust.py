@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
@@ -36,19 +37,17 @@ from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["TVClust"]
 
-Floats = NDArray[np.float64]
-
 
 class _Result(NamedTuple):
     """What either way of inference leaves behind."""
 
     labels: NDArray[np.int64]  # (n,), any numbering
-    statistics: Floats  # (T, width)
-    weights: Floats  # (T,)
+    statistics: FloatArray  # (T, width)
+    weights: FloatArray  # (T,)
     p: float
     q: float
     alpha: float
-    agreement: Floats  # (m,)
+    agreement: FloatArray  # (m,)
     fitted: dict[str, Any]
 
 
@@ -223,7 +222,7 @@ class TVClust(ConstrainedClusterer):
             alpha = Alpha(check_real("alpha", self.alpha, strict=True))
         return Priors(beta("p_prior"), beta("q_prior"), alpha)
 
-    def _model_family(self, prior_scale: Floats, n_columns: int) -> Family:
+    def _model_family(self, prior_scale: FloatArray, n_columns: int) -> Family:
         if self.family == "multinomial":
             return Multinomial(
                 n_columns,
@@ -353,7 +352,7 @@ class TVClust(ConstrainedClusterer):
         return suspects(self.constraints_, self.pair_posteriors_, number)
 
     # -- new rows --------------------------------------------------------------------------
-    def _log_joint_of_rows(self, X: Any) -> Floats:
+    def _log_joint_of_rows(self, X: Any) -> FloatArray:
         """ln [E pi_k p(x | rows of k)] of every row and cluster, (n, K)."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
@@ -363,7 +362,7 @@ class TVClust(ConstrainedClusterer):
         components = Components(family, score, np.log(self.weights_))
         return np.concatenate(list(map_blocks(rows, row_scores, components)))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Posterior predictive probability of each cluster for new rows, (n, K)."""
         joint = self._log_joint_of_rows(X)
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
@@ -372,9 +371,9 @@ class TVClust(ConstrainedClusterer):
         """The likeliest cluster of each new row, (n,)."""
         return self._log_joint_of_rows(X).argmax(axis=1).astype(np.int64)
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: Any) -> FloatArray:
         """Log posterior predictive density of each row, (n,)."""
-        scores: Floats = logsumexp(self._log_joint_of_rows(X), axis=1)
+        scores: FloatArray = logsumexp(self._log_joint_of_rows(X), axis=1)
         return scores
 
     def __sklearn_tags__(self) -> Any:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, digamma, gammaln
 
+from coterie._typing import FloatArray, IntArray
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
@@ -45,8 +45,6 @@ __all__ = [
     "run_variational",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _SWEEPS = 2  # over the core in each iteration: evidence travels one link a sweep at least
 
 
@@ -81,7 +79,7 @@ class TwoViews(NamedTuple):
     """Rows, their weights ((0,) for ones), the pairs and the family, fixed for one fit."""
 
     rows: Rows
-    weights: Floats
+    weights: FloatArray
     evidence: PairEvidence
     family: Family
 
@@ -89,26 +87,26 @@ class TwoViews(NamedTuple):
 class Sticks(NamedTuple):
     """Beta(a, b) factors of V_1..V_{T-1}, (T - 1,) each."""
 
-    a: Floats
-    b: Floats
+    a: FloatArray
+    b: FloatArray
 
     @classmethod
-    def update(cls, counts: Floats, alpha: Alpha) -> Sticks:
+    def update(cls, counts: FloatArray, alpha: Alpha) -> Sticks:
         """a_k = 1 + N_k, b_k = E alpha + sum of N beyond k."""
         beyond = counts[::-1].cumsum()[::-1]
         return cls(1 + counts[:-1], alpha.mean + beyond[1:])
 
-    def expected_logs(self) -> tuple[Floats, Floats]:
+    def expected_logs(self) -> tuple[FloatArray, FloatArray]:
         """E ln V and E ln (1 - V), (T - 1,) each."""
         both = digamma(self.a + self.b)
         return digamma(self.a) - both, digamma(self.b) - both
 
-    def log_weights(self) -> Floats:
+    def log_weights(self) -> FloatArray:
         """E ln pi_k = E ln V_k + sum_{l<k} E ln (1 - V_l), (T,)."""
         log_v, log_rest = self.expected_logs()
         return np.append(log_v, 0.0) + np.concatenate([[0.0], np.cumsum(log_rest)])
 
-    def weights(self) -> Floats:
+    def weights(self) -> FloatArray:
         """E pi_k, (T,)."""
         v = self.a / (self.a + self.b)
         return np.append(v, 1.0) * np.concatenate([[1.0], np.cumprod(1 - v)])
@@ -130,13 +128,13 @@ class Factors(NamedTuple):
         Probability that the rows of each pair are together.
     """
 
-    statistics: Floats
+    statistics: FloatArray
     sticks: Sticks
     alpha: Alpha
     p: Beta
     q: Beta
-    node_resp: Floats
-    agreement: Floats
+    node_resp: FloatArray
+    agreement: FloatArray
 
     def components(self, family: Family) -> Components:
         """What a pass over rows needs of them."""
@@ -148,13 +146,13 @@ class Variational(NamedTuple):
     """The factors at the end, and the bound after each iteration."""
 
     factors: Factors
-    bounds: Floats
+    bounds: FloatArray
     converged: bool
 
 
 def run_variational(
     data: TwoViews,
-    labels: Ints,
+    labels: IntArray,
     truncation: int,
     priors: Priors,
     *,
@@ -203,7 +201,7 @@ def _bound(data: TwoViews, factors: Factors, priors: Priors, entropy: float) -> 
     )
 
 
-def stick_bound(counts: Floats, sticks: Sticks, alpha: Alpha, prior: Alpha) -> float:
+def stick_bound(counts: FloatArray, sticks: Sticks, alpha: Alpha, prior: Alpha) -> float:
     """E[ln p(z|V) + ln p(V|alpha) - ln q(V) + ln p(alpha) - ln q(alpha)]."""
     log_v, log_rest = sticks.expected_logs()
     beyond = counts[::-1].cumsum()[::-1][1:]
@@ -224,7 +222,7 @@ def _update_alpha(sticks: Sticks, prior: Alpha) -> Alpha:
     return Alpha(prior.shape + len(log_rest), prior.rate - float(log_rest.sum()))
 
 
-def _agreement(evidence: PairEvidence, node_resp: Floats) -> Floats:
+def _agreement(evidence: PairEvidence, node_resp: FloatArray) -> FloatArray:
     edge = np.empty(len(evidence.core.edges))
     kernels.edge_agreement(evidence.core.edges, node_resp, edge)
     return evidence.agreement(edge)
@@ -235,7 +233,7 @@ def _agreement(evidence: PairEvidence, node_resp: Floats) -> Floats:
 
 def _expectation(
     data: TwoViews, old: Factors, rng: np.random.Generator
-) -> tuple[Floats, Floats, float]:
+) -> tuple[FloatArray, FloatArray, float]:
     """New statistics, responsibilities (s, T) of the nodes, and the entropy of all q(z)."""
     evidence, core = data.evidence, data.evidence.core
     free = fold(
@@ -267,14 +265,14 @@ def _expectation(
     return free.statistics + inside, node_resp, free.entropy + entropy
 
 
-def label_statistics(data: TwoViews, labels: Ints, n_clusters: int) -> Floats:
+def label_statistics(data: TwoViews, labels: IntArray, n_clusters: int) -> FloatArray:
     """Sums over the rows of each cluster of labels (n,), (K, width)."""
     into, state = LabelSums(data.family, n_clusters), Labelled(labels, data.weights)
     return fold(map_blocks(data.rows, label_sums, into, state=state))
 
 
 def _start(
-    data: TwoViews, labels: Ints, truncation: int, priors: Priors, rng: np.random.Generator
+    data: TwoViews, labels: IntArray, truncation: int, priors: Priors, rng: np.random.Generator
 ) -> Factors:
     """Factors with all mass on labels (n,): a node takes its first row's, hard cannot-links kept.
 
@@ -294,7 +292,9 @@ def _start(
     return Factors(statistics, sticks, priors.alpha, priors.p, priors.q, node_resp, agreement)
 
 
-def _kept_apart(data: TwoViews, wanted: Ints, truncation: int, rng: np.random.Generator) -> Ints:
+def _kept_apart(
+    data: TwoViews, wanted: IntArray, truncation: int, rng: np.random.Generator
+) -> IntArray:
     """Labels (s,) near the wanted ones under which no hard cannot-link is broken."""
     core, forbidden = data.evidence.core, data.evidence.forbidden
     unary = 1.0 - np.eye(truncation)[wanted]
@@ -309,7 +309,7 @@ def _kept_apart(data: TwoViews, wanted: Ints, truncation: int, rng: np.random.Ge
         ) from error
 
 
-def responsibilities(data: TwoViews, factors: Factors) -> Floats:
+def responsibilities(data: TwoViews, factors: Factors) -> FloatArray:
     """q(z) of every row, (n, T)."""
     core = data.evidence.core
     state = RowWeights(data.weights)
