@@ -172,7 +172,7 @@ class FieldRidge:
         """
         (n, r), width = self.field.features.shape, tuning.leverage_sketch
         inverse = scipy.linalg.solve_triangular(self.lower, np.eye(r), lower=True).T
-        if n * r > tuning.most_numbers and r > width:
+        if 2 * n * r > tuning.most_numbers and r > width:  # the features and their image
             inverse = inverse @ (rng.standard_normal((r, width)) / np.sqrt(width))
         rows, narrow = Rows(self.field.features), inverse.astype(np.float32)
         parts = map_blocks(rows, passes.square_lengths, narrow)

@@ -129,11 +129,13 @@ def _deciding_part(
         problem = problem.with_pairs(evidence, evidence.first_noise())
     known = problem.evidence.constraints
     inside = np.unique(known.pairs[problem.evidence.plain])  # not rows in hard pairs only
-    if n <= 2 * inside.size:
+    # As many rows again are in no such pair, for the field needs to know where rows lie; but no
+    # more in all than the deciding pairs could have.
+    most = min(2 * inside.size, max(2 * tuning.deciding_pairs, inside.size))
+    if n <= most:
         return problem
-    # And as many again that are in no such pair: the field needs to know where rows lie.
     others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
-    rows = np.sort(np.concatenate([inside, rng.permutation(others)[: inside.size]]))
+    rows = np.sort(np.concatenate([inside, rng.permutation(others)[: most - inside.size]]))
     evidence = Evidence(known.subset(rows), tuning)
     count, weights = problem.ridge.field.n_prototypes, problem.weights[rows]
     noise = evidence.first_noise()
