@@ -200,7 +200,12 @@ def table(path: Path) -> str:
         lines.append((mean, f"| {name} | {mean:+.4f} | {differ} | {lost} | {seconds:.1f} |"))
     ari = np.mean([found[0] for found in base.values()])
     head = (
-        f"Mean ARI as it is: {ari:.4f} over {len(base)} rows.\n\n"
+        "# Mosaic's numbers, halved and doubled\n\n"
+        "By `benchmarks/mosaic_tuning.py`. A row of the benchmark is one fit; chance alone moves "
+        "single rows by .1 and more, and so the mean by about .005.\n"
+        "What was left out, and what that did: [mosaic_tuning_removed.md](mosaic_tuning_removed.md)"
+        f".\n\nMean ARI as it is: {ari:.4f} over {len(base)} rows; {len(lines)} of "
+        f"{1 + len(list(variants([])))} variants measured.\n\n"
         "| number | mean change of ARI | rows that change | worst row | CPU seconds |\n"
         "|---|---|---|---|---|\n"
     )

@@ -45,7 +45,7 @@ def settings(tuning=TUNING, **changes):
 def coordinates_of(X, distortion="sqeuclidean", most=50, weights=None):
     """The space of rows X and their coordinates in it."""
     weights = np.ones(X.shape[0]) if weights is None else weights
-    return fit_space(X, distortion, weights, most, TUNING.widest_covariance, 0)
+    return fit_space(X, distortion, weights, most, TUNING.most_numbers, 0)
 
 
 def posed(X, known, tuning=TUNING, **changes):

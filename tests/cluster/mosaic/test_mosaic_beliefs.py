@@ -59,7 +59,7 @@ class TestBeliefs:
         kept = (weights * np.where(must, equal, 1 - equal)).sum()
         new = evidence.noise_rate(0.1, messages, posterior)
         first_rate = evidence.first_noise().rate
-        wanted = (weights.sum() - kept + 4 * first_rate) / (weights.sum() + 4)
+        wanted = (weights.sum() - kept + first_rate) / (weights.sum() + 1)
         assert new == pytest.approx(min(wanted, 0.45), abs=1e-5)
 
         score = evidence.log_likelihoods(prior, factors).sum()
@@ -90,7 +90,7 @@ class TestBeliefs:
             logits = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
             return float((weights[:, None] * targets * logits).sum())
 
-        best = fit_sharpness(values, targets, weights, 5.0, TUNING)
+        best = fit_sharpness(values, targets, weights, 5.0)
         assert 0.3 < best < 5
         assert likelihood(best) > max(likelihood(best * 0.9), likelihood(best * 1.1))
 

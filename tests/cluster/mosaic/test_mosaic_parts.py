@@ -9,7 +9,7 @@ from mosaic_problems import TUNING, coordinates_of, posed, small_field, small_ri
 from sklearn.decomposition import PCA
 
 from coterie.cluster.mosaic.blobs import k_means, k_means_by_prototypes
-from coterie.cluster.mosaic.field import field_values, nearest, place_prototypes
+from coterie.cluster.mosaic.field import field_values, place_prototypes
 from coterie.cluster.mosaic.finish import data_costs
 from coterie.cluster.mosaic.passes import kernel
 from coterie.cluster.mosaic.space import relevant_change
@@ -124,7 +124,7 @@ class TestField:
         random = rows[rng.permutation(2000)[:20]]
 
         def distortion(prototypes):
-            return ((rows - prototypes[nearest(rows, prototypes, 2.0)]) ** 2).sum()
+            return ((rows[:, None] - prototypes[None]) ** 2).sum(axis=2).min(axis=1).sum()
 
         assert distortion(placed) < 0.8 * distortion(random)
 
@@ -150,7 +150,7 @@ class TestRidge:
 
     def test_sketched_leverage_is_near_the_exact(self):
         exact = small_ridge(np.random.default_rng(0), n=300).leverage
-        sketching = TUNING._replace(exact_leverage=0.0)
+        sketching = TUNING._replace(most_numbers=0)
         sketched = small_ridge(np.random.default_rng(0), n=300, tuning=sketching).leverage
         assert not np.array_equal(exact, sketched)
         error = np.abs(sketched / exact - 1)

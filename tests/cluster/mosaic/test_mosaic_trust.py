@@ -70,21 +70,32 @@ class TestTrust:
     def test_held_out_pairs_are_judged_by_the_formula(self):
         X, _, known = moons(60, 40, 0.1)
         problem, _ = posed(X, known)
-        part = np.arange(0, known.n_pairs, 3)
+        part = np.arange(0, problem.evidence.n_subjects, 3)
         fold = trust._hold_out(problem, part, BY_POSITION, 2)
         assert fold.evidence.constraints.n_pairs == known.n_pairs - part.size
         others = problem.with_pairs(fold.evidence, Noise(0.2, "chosen"))
-        state = form_beliefs(others, start_from(others, fold.start, 2), TUNING.fold_rounds)
+        state = form_beliefs(others, start_from(others, fold.start, 2), TUNING.pilot_rounds)
         found = trust._agreement(problem, [fold], 2, 0.2)
         wanted = 0.0
-        for number, share in zip(part, found.share, strict=True):
-            i, j = known.pairs[number]
+        for (i, j), kind, share in zip(fold.pairs, fold.kind, found.share, strict=True):
             same = sum(state.rows[i, k] * state.rows[j, k] for k in range(2))
-            agree = same if known.kind[number] > 0 else 1 - same
+            agree = same if kind > 0 else 1 - same
             assert share == pytest.approx(agree)
             wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
         assert found.log_chances(0.2).sum() == pytest.approx(wanted)
-        assert found.at_best().sum() >= wanted
+        assert found.at_best((0.2, 0.1)).sum() >= wanted
+
+    def test_a_pair_given_twice_is_held_out_once_and_counts_as_one_of_weight_two(self):
+        X, _, known = moons(300, 300, 0.2)
+        must = known.kind > 0
+        heavy = Constraints(
+            300, known.pairs[must], known.pairs[~must], must_weight=2.0, cannot_weight=2.0
+        )
+        twice, once = (
+            Mosaic(2, random_state=0).fit(X, constraints=c) for c in (known + known, heavy)
+        )
+        np.testing.assert_array_equal(twice.labels_, once.labels_)
+        assert twice.noise_ == pytest.approx(once.noise_)
 
     def test_clusters_that_do_not_follow_positions_are_no_reason_for_distrust(self):
         rng = np.random.default_rng(0)
@@ -102,21 +113,21 @@ class TestTrust:
             assert chosen_rate(X, some, BY_POSITION) is None
 
     def test_of_many_rows_and_pairs_a_part_decides_and_finds_the_same(self):
-        X, _, known = moons(3000, 3000, 0.2)
-        few = TUNING._replace(deciding_pairs=800, deciding_rows=1700)
+        X, _, known = moons(6000, 3000, 0.2)
+        few = TUNING._replace(deciding_pairs=1500)
         problem, coordinates = posed(X, known, few)
         part = trust._deciding_part(problem, coordinates, np.random.default_rng(0)).evidence
-        assert part.constraints.n_samples == 1700
-        assert part.plain.size == part.constraints.n_pairs >= 800
+        assert part.constraints.n_samples < 6000
+        assert part.plain.size == part.constraints.n_pairs >= 1500
         assert chosen_rate(X, known, tuning=few) == 0.2
 
     def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self):
         X, y, known = moons(1000, 200, 0.0)
         i = np.arange(999)
         hard = Constraints(1000, must_link=np.c_[i, i + 1][y[:-1] == y[1:]]).as_hard()
-        problem, coordinates = posed(X, hard + known, TUNING._replace(deciding_rows=500))
+        problem, coordinates = posed(X, hard + known)
         part = trust._deciding_part(problem, coordinates, np.random.default_rng(0))
-        assert part.evidence.constraints.n_samples == 500
+        assert part.evidence.constraints.n_samples == 2 * np.unique(known.pairs).size < 1000
 
     def test_hard_and_certain_pairs_are_never_held_out(self):
         X, _, known = moons(200, 200, 0.0)

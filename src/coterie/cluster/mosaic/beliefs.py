@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.problem import MosaicProblem
-from coterie.cluster.mosaic.tuning import Tuning
 from coterie.data import Rows, fold, map_blocks
 from coterie.inference.messages import (
     Messages,
@@ -26,6 +25,7 @@ from coterie.inference.messages import (
 from coterie.progress import keep_going
 
 __all__ = [
+    "FIRST_SHARPNESS",
     "MosaicState",
     "find_posterior",
     "fit_sharpness",
@@ -41,6 +41,8 @@ __all__ = [
 Array = NDArray[Any]
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
+_LEAST_SHARPNESS, _MOST_SHARPNESS = 0.1, 1000.0  # nothing is known, everything is
+FIRST_SHARPNESS = 5.0  # where the search for it begins
 
 
 class MosaicState(NamedTuple):
@@ -94,13 +96,13 @@ def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> Mosaic
     nodes /= nodes.sum(axis=1, keepdims=True)
     rows[core.rows] = core.expand(nodes)
     engine = problem.settings.inference
-    many = core.indices.size * n_clusters > tuning.most_messages
+    many = core.indices.size * n_clusters > tuning.most_numbers
     mean_field = engine == "mean_field" or (engine == "auto" and many)
     return MosaicState(
         rows=rows,
         nodes=nodes,
         prior=nodes,
-        sharpness=tuning.first_sharpness,
+        sharpness=FIRST_SHARPNESS,
         messages=no_messages(problem.evidence.graph, n_clusters, mean_field=mean_field),
         factors=problem.factors,
         odds=problem.noise.odds,
@@ -120,23 +122,20 @@ def form_beliefs(problem: MosaicProblem, state: MosaicState, rounds: int) -> Mos
     better and the pairs they have not heard worse are taken back.
     """
     rounds, tol = min(rounds, problem.settings.max_iter), problem.settings.tol
-    tuning, best = problem.tuning, state
-    while state.rounds < rounds and (state.change > tol or state.rounds <= tuning.trusting_rounds):
+    race, best = problem.tuning.race_rounds, state
+    while state.rounds < rounds and (state.change > tol or state.rounds <= race):
         state = _round(problem, state)
         going = keep_going(state.rounds, rounds, state.score)
         if state.score >= best.score:
             best = state
-        elif state.rounds - best.rounds >= tuning.patience:
-            break
         if not going:
             break
     return best
 
 
 def _round(problem: MosaicProblem, state: MosaicState) -> MosaicState:
-    ridge, tuning = problem.ridge, problem.tuning
-    values = ridge.values_without_own(state.rows)
-    sharpness = fit_sharpness(values, state.rows, ridge.weights, state.sharpness, tuning)
+    values = problem.ridge.values_without_own(state.rows)
+    sharpness = fit_sharpness(values, state.rows, problem.ridge.weights, state.sharpness)
     new = find_posterior(problem, judge_field(problem, state, values, sharpness))
     return new._replace(change=float(np.abs(new.rows - state.rows).sum(axis=1).mean()))
 
@@ -173,7 +172,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     """The state after its nodes, too, have heard their pairs."""
     evidence, core, tuning = problem.evidence, problem.evidence.core, problem.tuning
     messages, factors, odds = state.messages, state.factors, state.odds
-    if abs(state.noise.odds / odds - 1.0) > tuning.same_strength:
+    if state.noise.odds != odds:
         odds = state.noise.odds
         messages, factors = send_again(messages), evidence.factors(state.noise.rate)
     nodes, messages = send_messages(
@@ -184,7 +183,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     new = state._replace(
         rows=rows, nodes=nodes, messages=messages, factors=factors, odds=odds
     )._replace(rounds=state.rounds + 1)
-    if problem.noise.origin == "estimated" and state.rounds >= tuning.trusting_rounds:
+    if problem.noise.origin == "estimated" and state.rounds >= tuning.race_rounds:
         return _estimate_noise(problem, new)
     return new
 
@@ -196,10 +195,7 @@ def _estimate_noise(problem: MosaicProblem, state: MosaicState) -> MosaicState:
 
 def settle_noise(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     """The state with the noise that its beliefs see, whichever round it comes from."""
-    if problem.noise.origin != "given":
-        for _ in range(problem.tuning.noise_steps):
-            state = _estimate_noise(problem, state)
-    return state
+    return state if problem.noise.origin == "given" else _estimate_noise(problem, state)
 
 
 def merit(problem: MosaicProblem, state: MosaicState) -> float:
@@ -219,16 +215,14 @@ def softmax(scale: float, values: Array) -> NDArray[np.float64]:
     return fold(map_blocks(Rows(values), passes.softmax, scale), joined=("values",)).values
 
 
-def fit_sharpness(
-    values: Array, beliefs: Array, weights: Array, start: float, tuning: Tuning
-) -> float:
+def fit_sharpness(values: Array, beliefs: Array, weights: Array, start: float) -> float:
     """beta that maximises sum_i w_i sum_k t_ik log softmax(beta v_i)_k, by safeguarded Newton."""
     beta, seen = start, passes.Seen(beliefs, weights)
     for _ in range(_NEWTON_STEPS):
         at = fold(map_blocks(Rows(values), passes.derivatives, beta, state=seen))
         step = at.slope / max(at.curvature, 1e-12)
         new = beta + min(max(step, -0.5 * beta), beta)
-        new = min(max(new, tuning.least_sharpness), tuning.most_sharpness)
+        new = min(max(new, _LEAST_SHARPNESS), _MOST_SHARPNESS)
         if abs(new - beta) < _NEWTON_TOLERANCE * beta:
             return float(new)
         beta = new

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from coterie.cluster.mosaic.beliefs import (
+    FIRST_SHARPNESS,
     MosaicState,
     find_posterior,
     fit_sharpness,
@@ -27,6 +28,8 @@ from coterie.data import one_thread
 __all__ = ["Blobs", "fit_blobs", "fit_positions", "rival_blobs"]
 
 Array = NDArray[Any]
+
+_MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
 
 
 class Blobs(NamedTuple):
@@ -47,10 +50,10 @@ def fit_positions(
 ) -> MosaicFit:
     """Without pairs: K-Means, a prototype per cluster that is its own field."""
     tuning, eye = settings.tuning, np.eye(n_clusters)
-    centres = k_means(coordinates, weights, n_clusters, tuning.blob_starts, seed)
+    centres = k_means(coordinates, weights, n_clusters, tuning.kmeans_starts, seed)
     field, values = _blob_field(coordinates, centres, tuning.steepness)
     labels = field.near
-    sharpness = fit_sharpness(values, eye[labels], weights, tuning.first_sharpness, tuning)
+    sharpness = fit_sharpness(values, eye[labels], weights, FIRST_SHARPNESS)
     costs = data_costs(values, weights, sharpness)[np.arange(len(values)), labels]
     objective = float(costs.sum()) + roughness(eye, settings.smoothness, sharpness)
     return MosaicFit(
@@ -78,10 +81,9 @@ def rival_blobs(
         return None
     field, values = _blob_field(coordinates, centres, problem.tuning.steepness)
     start = start_from(problem, field.near, n_clusters)
-    most = problem.tuning.most_blob_sharpness
-    best = judge_field(problem, start, values, problem.tuning.blob_sharpness)
+    best = judge_field(problem, start, values, FIRST_SHARPNESS)
     for factor in (2.0, 0.5):
-        while 1.0 / most < best.sharpness < most:
+        while 1.0 / _MOST_SHARPNESS < best.sharpness < _MOST_SHARPNESS:
             state = judge_field(problem, start, values, best.sharpness * factor)
             if state.score <= best.score:
                 break
@@ -92,7 +94,7 @@ def rival_blobs(
 def fit_blobs(problem: MosaicProblem, blobs: Blobs, rng: np.random.Generator) -> MosaicFit:
     """The fit of blobs: free rows to their centre, rows in pairs as these say."""
     state = blobs.state
-    for _ in range(2 * problem.tuning.trusting_rounds):
+    for _ in range(problem.tuning.pilot_rounds):
         state = find_posterior(problem, state)
     state = settle_noise(problem, state)
     eye, smoothness = np.eye(state.rows.shape[1]), problem.settings.smoothness
@@ -128,9 +130,9 @@ def k_means_by_prototypes(
     if held.size < n_clusters:
         return None
     prototypes = field.landmarks.prototypes[held]
-    start = k_means(prototypes, counts[held], n_clusters, tuning.blob_starts, seed)
+    start = k_means(prototypes, counts[held], n_clusters, tuning.kmeans_starts, seed)
     with one_thread():
-        model = KMeans(n_clusters, init=start, n_init=1, max_iter=tuning.blob_steps)
+        model = KMeans(n_clusters, init=start, n_init=1)
         return np.asarray(model.fit(coordinates, sample_weight=problem.weights).cluster_centers_)
 
 

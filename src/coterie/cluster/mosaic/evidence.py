@@ -42,6 +42,12 @@ class Evidence:
         self.graph = pair_graph(self.core.indptr, self.core.indices, self.core.edge_of)
         self.is_plain = np.isnan(constraints.certainty) & ~constraints.is_hard
         self.plain = np.flatnonzero(self.is_plain & (constraints.weight > 0))
+        # The same two rows asked about twice are one subject: 0, 1, ... for each plain pair.
+        ends = constraints.pairs[self.plain]
+        subjects, self.subject = np.unique(
+            ends[:, 0] * constraints.n_samples + ends[:, 1], return_inverse=True
+        )
+        self.n_subjects = subjects.size
         self.plain_weight = float(constraints.weight[self.is_plain].sum())
         self._plain_costs = self.core.costs(np.where(self.is_plain, constraints.weight, 0.0))
         given = np.where(self.is_plain, 0.0, constraints.strength())
@@ -82,19 +88,21 @@ class Evidence:
         Wrong pairs are of the other kind than the right ones: if one pair in 26 is a must-link, a
         rate of 0.04 would say that none of them is to be believed.
         """
-        c, prior = self.constraints, self.tuning.prior_pairs
+        c = self.constraints
         must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
-        share = (must + prior / 2) / (self.plain_weight + prior)
+        share = (must + 0.5) / (self.plain_weight + 1.0)
         return Noise(2.0 * self.tuning.first_noise * min(share, 1.0 - share), "estimated")
 
     def noise_rate(self, rate: float, messages: Messages, posterior: Array) -> float:
-        """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`."""
+        """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`.
+
+        The first rate is worth one pair.
+        """
         equal = edge_posterior(self.graph, self.factors(rate), messages, posterior)
         cannot, must = (cost[self.graph.entries[:, 0], 0] for cost in self._plain_costs)
         kept = float(must @ equal + cannot @ (1.0 - equal))
         whole = float(must.sum() + cannot.sum())
-        prior = self.tuning.prior_pairs
-        new = (whole - kept + prior * self.first_noise().rate) / (whole + prior)
+        new = (whole - kept + self.first_noise().rate) / (whole + 1.0)
         return float(np.clip(new, _LEAST_NOISE, _MOST_NOISE))
 
     # -- what fields predict -------------------------------------------------------------------
@@ -114,8 +122,9 @@ class Evidence:
         0, so pairs that say what any random pair would say have no say.
         """
         size, must = self._vote_sizes(), self.constraints.kind > 0
-        least = self.tuning.other_kind
-        share = min(max(float(size[must].sum() / size.sum()), least), 1.0 - least)
+        share = float(size[must].sum() / size.sum())
+        if share in (0.0, 1.0):
+            share = 0.5  # pairs of one kind alone are not centred: they are what there is
         return np.where(must, (1.0 - share) * size, -share * size)
 
     def must_links(self) -> tuple[Array, Array]:

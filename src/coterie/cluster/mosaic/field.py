@@ -8,11 +8,12 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
 
 from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.passes import Float32, Landmarks, kernel
 from coterie.cluster.mosaic.tuning import Tuning
-from coterie.data import Rows, fold, map_blocks
+from coterie.data import Rows, fold, map_blocks, one_thread
 from coterie.distortions.whitening import whitening
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "build_field",
     "field_values",
     "members",
-    "nearest",
     "place_prototypes",
 ]
 
@@ -34,42 +34,25 @@ _MOST_LEVERAGE = 0.95  # a row that is all there is nearby keeps a little of the
 def place_prototypes(
     coordinates: Float32, count: int, tuning: Tuning, rng: np.random.Generator
 ) -> Float32:
-    """Prototypes (M, e) spread as the rows are: K-Means from random rows on a sample of them.
+    """Prototypes (M, e) spread as the rows are: a few K-Means steps from random rows.
 
     All distinct rows where there are no more than `count`.
     """
-    n = coordinates.shape[0]
-    sample = rng.permutation(n)[: tuning.rows_per_prototype * count]
-    rows = coordinates[np.sort(sample)]
+    most = max(tuning.most_numbers // count, count)
+    rows = coordinates[np.sort(rng.permutation(len(coordinates))[:most])]
     distinct = np.unique(rows, axis=0)
     if len(distinct) <= count:
         return distinct
-    prototypes = distinct[np.sort(rng.permutation(len(distinct))[:count])]
-    for _ in range(tuning.placing_steps):
-        prototypes = _lloyd_step(rows, prototypes, tuning.steepness)
-    return prototypes
-
-
-def nearest(coordinates: Float32, prototypes: Float32, steepness: float) -> NDArray[np.int64]:
-    """The nearest prototype (n,) of each row."""
-    nothing = np.empty((len(prototypes), 0), dtype=np.float32)
-    return _features(coordinates, Landmarks(prototypes, nothing, steepness)).near
+    start = distinct[np.sort(rng.permutation(len(distinct))[:count])]
+    with one_thread():  # the sum over threads would round by their number
+        model = KMeans(count, init=start, n_init=1, max_iter=tuning.placing_steps, tol=0)
+        return np.asarray(model.fit(rows).cluster_centers_)
 
 
 def members(near: NDArray[np.int64], count: int, values: Array) -> Any:
     """Sparse (count, n) matrix with `values` (n,) where a row belongs to a prototype."""
     entries: Any = (values, (near, np.arange(near.size)))
     return sp.csr_array(entries, shape=(count, near.size))
-
-
-def _lloyd_step(rows: Float32, prototypes: Float32, steepness: float) -> Float32:
-    near = nearest(rows, prototypes, steepness)
-    counts = np.bincount(near, minlength=len(prototypes))
-    sums = members(near, len(prototypes), np.ones(len(rows))) @ rows
-    held = counts > 0  # a prototype that lost its rows stays where it is
-    moved = prototypes.astype(np.float64)
-    moved[held] = sums[held] / counts[held, None]
-    return moved.astype(np.float32)
 
 
 class MosaicField(NamedTuple):
@@ -115,23 +98,15 @@ def build_field(coordinates: Float32, prototypes: Float32, steepness: float) -> 
     np.fill_diagonal(between, 1.0)
     whiten = whitening((between + between.T) / 2, _RANK_TOLERANCE).map.astype(np.float32)
     landmarks = Landmarks(prototypes, whiten, steepness)
-    features, near = _features(coordinates, landmarks)
-    return MosaicField(landmarks, features, between.astype(np.float32) @ whiten, near)
-
-
-def _features(coordinates: Float32, landmarks: Landmarks) -> passes.Features:
-    """Features (n, r) and nearest prototypes (n,) of rows at `coordinates` (n, e).
-
-    Each block is put in its place as it comes: all of them would not fit in memory twice.
-    """
     n, start = len(coordinates), 0
-    features = np.empty((n, landmarks.whiten.shape[1]), dtype=np.float32)
+    features = np.empty((n, whiten.shape[1]), dtype=np.float32)
     near = np.empty(n, dtype=np.int64)
+    # Each block is put in its place as it comes: all of them would not fit in memory twice.
     for part in map_blocks(Rows(coordinates), passes.features, landmarks):
         stop = start + len(part.near)
         features[start:stop], near[start:stop] = part
         start = stop
-    return passes.Features(features, near)
+    return MosaicField(landmarks, features, between.astype(np.float32) @ whiten, near)
 
 
 def field_values(coordinates: Float32, landmarks: Landmarks, weights: Array) -> NDArray[np.float64]:
@@ -197,7 +172,7 @@ class FieldRidge:
         """
         (n, r), width = self.field.features.shape, tuning.leverage_sketch
         inverse = scipy.linalg.solve_triangular(self.lower, np.eye(r), lower=True).T
-        if n * r * r > tuning.exact_leverage and r > width:
+        if 2 * n * r > tuning.most_numbers and r > width:  # the features and their image
             inverse = inverse @ (rng.standard_normal((r, width)) / np.sqrt(width))
         rows, narrow = Rows(self.field.features), inverse.astype(np.float32)
         parts = map_blocks(rows, passes.square_lengths, narrow)

@@ -127,7 +127,7 @@ def finish(problem: MosaicProblem, state: MosaicState, rng: np.random.Generator)
     placer = Placer(problem.evidence, ridge.weights, state, rng)
     labels, nodes = state.rows.argmax(axis=1), state.nodes.argmax(axis=1)
     history: list[float] = []
-    most = problem.tuning.finish_rounds
+    most = problem.settings.max_iter
     for number in range(1, most + 1):
         new_weights = ridge.solve(eye[labels])
         placed = placer.place(ridge.field.values(new_weights), nodes)

@@ -76,7 +76,7 @@ class Mosaic(ConstrainedClusterer):
     n_init : int, default=1
         Times each start (by position, and by the pairs at three reaches) is made.
     max_iter : int, default=25
-        Rounds of the soft stage.
+        Rounds of the soft stage, and of the hard stage after it.
     tol : float, default=5e-4
         The soft stage ends when a row's belief changes by less on average.
     random_state : int, RandomState or None
@@ -178,10 +178,8 @@ class Mosaic(ConstrainedClusterer):
     def _fit(
         self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
     ) -> None:
-        n, seed, widest = X.shape[0], int(rng.integers(2**31)), self.tuning.widest_covariance
-        space, coordinates = fit_space(
-            X, self.distortion, weights, self.max_dimensions, widest, seed
-        )
+        n, seed, most = X.shape[0], int(rng.integers(2**31)), self.tuning.most_numbers
+        space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, most, seed)
         evidence = Evidence(constraints, self.tuning)
         settings, noise = self._settings(n), check_noise(self.noise)
         if evidence.core.rows.size:

@@ -40,7 +40,7 @@ class Pilot(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """The pilot that does best, what it believes, and the kinds of start that led its race."""
+    """A pilot, what it believes, and the kinds of start that led its race."""
 
     pilot: Pilot
     state: MosaicState
@@ -71,9 +71,8 @@ class Search:
         k = self.settings.n_clusters or self._count_clusters(pilots[0])
         lead = self._choose_space(pilots, k)
         if self.noise.origin == "estimated":
-            noise = choose_noise(
-                lead.pilot.problem, lead.state, lead.pilot.coordinates, lead.kinds[0]
-            )
+            place = lead.pilot.coordinates
+            noise = choose_noise(lead.pilot.problem, lead.state, place, lead.kinds[0])
             if noise.origin == "chosen":
                 self.noise = noise
                 pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
@@ -100,12 +99,11 @@ class Search:
         return pose(coordinates, count, pairs, self.weights, noise, self.settings, self.rng)
 
     def _count_clusters(self, pilot: Pilot) -> int:
-        most = min(self.weights.size, self.tuning.most_clusters)
         joins = side_by_side([partial(Joins, pilot.problem, r) for r in self.tuning.reaches])
-        return max(j.n_clusters(most, self.tuning.shuffles, self.rng) for j in joins)
+        return max(j.n_clusters(self.tuning.shuffles, self.rng) for j in joins)
 
     def _choose_space(self, pilots: list[Pilot], k: int) -> Lead:
-        """The first pilot's race chooses the kinds of start for the second's."""
+        """The pilot that does best; the race of the first chooses the kinds of start of all."""
         leads: list[Lead] = []
         for pilot in pilots:
             kinds = leads[-1].kinds if leads else self.kinds

@@ -65,13 +65,14 @@ def fit_space(
     distortion: str,
     weights: Array,
     max_coordinates: int,
-    widest_covariance: int,
+    most_numbers: int,
     seed: int,
 ) -> tuple[MosaicSpace, Float32]:
     """The space of rows X (n, d) that count `weights` (n,) times, and their coordinates (n, e).
 
     Up to `max_coordinates` columns are kept as they are; of more, the leading principal
-    components: of the covariance up to `widest_covariance` columns, then of a randomised SVD.
+    components: of the covariance where it has no more than `most_numbers` entries, else by a
+    randomised SVD.
     """
     unit = distortion == "cosine"
     if unit:
@@ -80,7 +81,7 @@ def fit_space(
     mean = _mean(X, weights, unit)
     if d <= max_coordinates:
         basis: Array = np.ones(d)
-    elif d <= widest_covariance:
+    elif d * d <= most_numbers:
         basis = _leading_axes(_covariance(X, weights, mean, unit), max_coordinates)
     else:
         svd = TruncatedSVD(max_coordinates, random_state=seed)

@@ -37,7 +37,7 @@ def start_labels(problem: MosaicProblem, kind: StartKind, n_clusters: int) -> ND
         points = field.landmarks.prototypes.astype(np.float64)
     else:
         points = Joins(problem, kind.reach).points(n_clusters)
-    counts, starts = field.counts(problem.weights), problem.tuning.joining_starts
+    counts, starts = field.counts(problem.weights), problem.tuning.kmeans_starts
     return cluster_prototypes(points, counts, n_clusters, starts, kind.seed)[field.near]
 
 
@@ -79,16 +79,16 @@ class Joins:
         mu, values = self.leading(max(n_clusters - 1, 1), self.votes)
         return np.asarray(values * np.sqrt(np.maximum(mu, 0.0)))
 
-    def n_clusters(self, most: int, shuffles: int, rng: np.random.Generator) -> int:
+    def n_clusters(self, shuffles: int, rng: np.random.Generator) -> int:
         """One more than the number of directions that stand out from chance.
 
         Chance is what the same pairs give when their kinds are shuffled (parallel analysis).
         """
-        mu, _ = self.leading(most, self.votes)
+        mu, _ = self.leading(self.near.size, self.votes)
         null = max(
             float(self.leading(1, rng.permutation(self.votes))[0][0]) for _ in range(shuffles)
         )
-        return int(np.clip(np.count_nonzero(mu > null) + 1, 2, most))
+        return max(2, min(int(np.count_nonzero(mu > null)) + 1, self.near.size))
 
 
 def cluster_prototypes(

@@ -32,13 +32,12 @@ __all__ = ["choose_noise"]
 
 Array = NDArray[Any]
 
-_JUDGED_AT = (0.002, 0.005, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
-
 
 class Fold(NamedTuple):
-    """Some pairs held out (·, 2), their kinds and weights, and what the others say."""
+    """Some pairs held out (·, 2), their subjects, kinds and weights, and what the others say."""
 
     pairs: Array
+    subject: Array
     kind: Array
     weight: Array
     evidence: Evidence
@@ -46,19 +45,20 @@ class Fold(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """How probably beliefs agree with each held-out pair (m,), and the pairs' weights."""
+    """How probably beliefs agree with each held-out pair (m,), the pairs' weights and subjects."""
 
     share: Array
     weight: Array
+    subject: Array
 
     def log_chances(self, rate: float) -> NDArray[np.float64]:
-        """log-probability of each held-out pair (m,) if answers are wrong at `rate`."""
+        """log-probability of the held-out pairs of each subject if answers are wrong at `rate`."""
         right = rate + (1.0 - 2.0 * rate) * self.share
-        return np.asarray(self.weight * np.log(right))
+        return np.asarray(np.bincount(self.subject, self.weight * np.log(right)))
 
-    def at_best(self) -> NDArray[np.float64]:
-        """The same at the rate that suits the beliefs best."""
-        return max((self.log_chances(rate) for rate in _JUDGED_AT), key=np.sum)
+    def at_best(self, rates: tuple[float, ...]) -> NDArray[np.float64]:
+        """The same at the one of some rates that suits the beliefs best."""
+        return max((self.log_chances(rate) for rate in rates), key=np.sum)
 
 
 def choose_noise(
@@ -83,7 +83,7 @@ def choose_noise(
     if not _both_kinds(evidence, problem.tuning.folds):
         return problem.noise
     rows = np.unique(evidence.constraints.pairs[evidence.plain])
-    if 2 * evidence.plain.size < problem.tuning.many_pairs * rows.size:
+    if 2 * evidence.n_subjects < problem.tuning.many_pairs * rows.size:
         return _predicting_noise(problem, coordinates, kind, state.rows.shape[1])
     rate = settle_noise(problem, state).noise.rate
     return Noise(rate, "chosen") if rate > problem.noise.rate else problem.noise
@@ -101,7 +101,7 @@ def _predicting_noise(
     problem = _deciding_part(whole, coordinates, rng)
     if not _both_kinds(problem.evidence, tuning.folds):
         return whole.noise
-    parts = np.array_split(rng.permutation(problem.evidence.plain), tuning.folds)
+    parts = np.array_split(rng.permutation(problem.evidence.n_subjects), tuning.folds)
     folds = side_by_side([partial(_hold_out, problem, part, kind, n_clusters) for part in parts])
     agree = partial(_agreement, problem, folds, n_clusters)
     trusting = beliefs = agree(problem.noise.rate)
@@ -112,7 +112,8 @@ def _predicting_noise(
         if now <= best:
             break
         best, found, beliefs = now, Noise(rate, "chosen"), doubting
-    lead = beliefs.at_best() - trusting.at_best()
+    rates = (problem.noise.rate, *tuning.ladder)
+    lead = beliefs.at_best(rates) - trusting.at_best(rates)
     return found if lead.sum() > np.sqrt(lead.size) * lead.std() else whole.noise
 
 
@@ -121,19 +122,20 @@ def _deciding_part(
 ) -> MosaicProblem:
     """The problem, or one of fewer rows and pairs that tells as much."""
     tuning, n = problem.tuning, len(coordinates)
-    plain = problem.evidence.plain
-    if plain.size > tuning.deciding_pairs:
-        surplus = rng.permutation(plain)[tuning.deciding_pairs :]
-        evidence = _without(problem.evidence, surplus)
+    evidence = problem.evidence
+    if evidence.n_subjects > tuning.deciding_pairs:
+        surplus = rng.permutation(evidence.n_subjects)[tuning.deciding_pairs :]
+        evidence = _without(evidence, np.isin(evidence.subject, surplus))
         problem = problem.with_pairs(evidence, evidence.first_noise())
     known = problem.evidence.constraints
     inside = np.unique(known.pairs[problem.evidence.plain])  # not rows in hard pairs only
-    most = min(max((1 + tuning.company) * inside.size, tuning.fewest_rows), tuning.deciding_rows)
+    # As many rows again are in no such pair, for the field needs to know where rows lie; but no
+    # more in all than the deciding pairs could have.
+    most = min(2 * inside.size, max(2 * tuning.deciding_pairs, inside.size))
     if n <= most:
         return problem
     others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
-    room = max(most - inside.size, 0)
-    rows = np.sort(np.concatenate([inside, rng.permutation(others)[:room]]))
+    rows = np.sort(np.concatenate([inside, rng.permutation(others)[: most - inside.size]]))
     evidence = Evidence(known.subset(rows), tuning)
     count, weights = problem.ridge.field.n_prototypes, problem.weights[rows]
     noise = evidence.first_noise()
@@ -142,22 +144,33 @@ def _deciding_part(
 
 def _both_kinds(evidence: Evidence, folds: int) -> bool:
     """Whether a fold will hold some plain pairs of either kind."""
-    kinds = evidence.constraints.kind[evidence.plain]
-    return bool(min((kinds > 0).sum(), (kinds < 0).sum()) >= 2 * folds)
+    must = evidence.constraints.kind[evidence.plain] > 0
+    counts = (np.unique(evidence.subject[kind]).size for kind in (must, ~must))
+    return min(counts) >= 2 * folds
 
 
 def _hold_out(problem: MosaicProblem, part: Array, kind: StartKind, n_clusters: int) -> Fold:
-    known = problem.evidence.constraints
-    part = np.sort(part)
-    evidence = _without(problem.evidence, part)
+    """The subjects `part` held out."""
+    whole, known = problem.evidence, problem.evidence.constraints
+    out = np.isin(whole.subject, part)
+    evidence = _without(whole, out)
     start = start_labels(problem.with_pairs(evidence, problem.noise), kind, n_clusters)
-    return Fold(known.pairs[part], known.kind[part], known.weight[part], evidence, start)
+    pairs = whole.plain[out]
+    return Fold(
+        pairs=known.pairs[pairs],
+        subject=whole.subject[out],
+        kind=known.kind[pairs],
+        weight=known.weight[pairs],
+        evidence=evidence,
+        start=start,
+    )
 
 
-def _without(evidence: Evidence, part: Array) -> Evidence:
+def _without(evidence: Evidence, out: Array) -> Evidence:
+    """The evidence without the plain pairs marked in `out`."""
     known: Constraints = evidence.constraints
     kept = np.ones(known.n_pairs, dtype=bool)
-    kept[part] = False
+    kept[evidence.plain[out]] = False
     return Evidence(known._take(kept), evidence.tuning)
 
 
@@ -167,12 +180,15 @@ def _agreement(
     """Of beliefs formed at `rate`."""
     tasks = [partial(_agree, problem, fold, n_clusters, rate) for fold in folds]
     share = np.concatenate(side_by_side(tasks))
-    return Agreement(share, np.concatenate([fold.weight for fold in folds]))
+    weight, subject = (
+        np.concatenate([getattr(fold, name) for fold in folds]) for name in ("weight", "subject")
+    )
+    return Agreement(share, weight, subject)
 
 
 def _agree(problem: MosaicProblem, fold: Fold, n_clusters: int, rate: float) -> Array:
     part = problem.with_pairs(fold.evidence, Noise(rate, "chosen"))
     start = start_from(part, fold.start, n_clusters)
-    rows = form_beliefs(part, start, problem.tuning.fold_rounds).rows
+    rows = form_beliefs(part, start, problem.tuning.pilot_rounds).rows
     together = np.einsum("ij,ij->i", rows[fold.pairs[:, 0]], rows[fold.pairs[:, 1]])
     return np.where(fold.kind > 0, together, 1.0 - together)
