@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coterie import Constraints
+from coterie import Constraints, HMRFKMeans
 from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
 from coterie.cluster.labelling import own_distances
-from coterie.distortions import get_distortion
-from coterie.distortions.learning import descend, rayleigh
+from coterie.data import Rows
+from coterie.distortions import CenterTerms, get_distortion
+from coterie.distortions.base import ByColumn, LinearBound
+from coterie.distortions.learning import LinearProblem, descend, rayleigh
 
 FORMS = [
     ("sqeuclidean", "diagonal", False),
@@ -142,3 +144,59 @@ def test_rayleigh_is_the_density():
     constant = -2 * len(a) * np.log(s)
     assert rayleigh(a, s)[0] == pytest.approx(-np.log(density).sum() + constant)
     assert rayleigh(a, None)[0] == 0
+
+
+class Retold(ByColumn):
+    """A distortion that no part of the package knows of: sum_m a_m (x_m - mu_m)^2, told anew."""
+
+    name = "told anew"
+    forms = ("diagonal",)
+
+    def row_term(self, X, A=None):
+        return (X * X) @ (np.ones(X.shape[1]) if A is None else A)
+
+    def center_terms(self, centers, A=None):
+        a = np.ones(centers.shape[1]) if A is None else A
+        return CenterTerms(-2 * centers * a, (centers * centers) @ a)
+
+    def centroid(self, sums, counts, A=None):
+        return sums / counts[:, None]
+
+    def between_columns(self, xi, xj):
+        return (xi - xj) ** 2
+
+    def from_columns(self, columns, A, scales):
+        return columns @ A
+
+    def between(self, X, i, j, A=None):
+        rows = Rows.of(X)
+        gaps = self.between_columns(rows.take(i), rows.take(j))
+        return gaps @ (np.ones(rows.d) if A is None else A)
+
+    def bound(self, X):
+        rows = Rows.of(X).take(np.arange(Rows.of(X).n))
+        return LinearBound(np.ptp(rows, axis=0) ** 2)
+
+    def row_evidence(self, X):
+        return X * X
+
+    def metric_problem(self, task):
+        within = task.evidence - task.counts[:, None] * task.centers**2
+        signed = task.pairs.must - task.pairs.cannot
+        scatter = within.sum(axis=0, keepdims=True) + signed.T @ task.pairs.kept
+        return LinearProblem.of(task, scatter, task.evidence.sum(axis=0), normalized=False)
+
+
+def test_a_distortion_that_learns_is_one_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[:30, 0] += 3
+    pairs = rng.integers(60, size=(40, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = (pairs[:, 0] < 30) == (pairs[:, 1] < 30)
+    known = Constraints(60, must_link=pairs[same], cannot_link=pairs[~same])
+    settings = {"n_clusters": 2, "prior_width": 1.0, "random_state": 0}
+    model = HMRFKMeans(distortion=Retold(), **settings).fit(X, constraints=known)
+    assert (np.diff(model.objective_history_) <= 1e-9 * abs(model.objective_)).all()
+    assert not np.allclose(model.distortion_params_, 1)  # it was learned
+    np.testing.assert_array_equal(model.predict(X), model.transform(X).argmin(axis=1))
