@@ -74,7 +74,6 @@ class Search:
             place = lead.pilot.coordinates
             noise = choose_noise(lead.pilot.problem, lead.state, place, lead.kinds[0])
             if noise.origin == "chosen":
-                self.noise = noise
                 pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
                 lead = self._choose_space(pilots, k)
         problem, state = self._with_all_prototypes(lead, k)
@@ -92,11 +91,11 @@ class Search:
             other = space.changed(change)
             spaces.append((other, other.coordinates(X)))
         few = min(self.settings.n_prototypes, self.tuning.pilot_prototypes)
-        return [Pilot(space, rows, self._pose(rows, few)) for space, rows in spaces]
+        return [Pilot(space, rows, self._pose(rows, few, self.noise)) for space, rows in spaces]
 
-    def _pose(self, coordinates: Float32, count: int) -> MosaicProblem:
-        pairs, noise = self.evidence, self.noise
-        return pose(coordinates, count, pairs, self.weights, noise, self.settings, self.rng)
+    def _pose(self, coordinates: Float32, count: int, noise: Noise) -> MosaicProblem:
+        pairs, weights = self.evidence, self.weights
+        return pose(coordinates, count, pairs, weights, noise, self.settings, self.rng)
 
     def _count_clusters(self, pilot: Pilot) -> int:
         joins = side_by_side([partial(Joins, pilot.problem, r) for r in self.tuning.reaches])
@@ -128,7 +127,8 @@ class Search:
         """What is believed in the end, in the space that was chosen."""
         problem, starts = lead.pilot.problem, [lead.state]
         if self.settings.n_prototypes > self.tuning.pilot_prototypes:
-            problem = self._pose(lead.pilot.coordinates, self.settings.n_prototypes)
+            count = self.settings.n_prototypes
+            problem = self._pose(lead.pilot.coordinates, count, problem.noise)
             # Afresh, too: the pilot may have joined what more prototypes can tell apart.
             starts = [self._race(problem, lead.kinds, k)[0], start_over(lead.state)]
         states = side_by_side([partial(self._to_the_end, problem, start) for start in starts])
