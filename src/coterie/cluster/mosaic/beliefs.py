@@ -6,11 +6,12 @@ the field, its posterior from the messages along its pairs. `form_beliefs` is th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.problem import MosaicProblem
@@ -38,7 +39,6 @@ __all__ = [
     "start_over",
 ]
 
-Array = NDArray[Any]
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
 _LEAST_SHARPNESS, _MOST_SHARPNESS = 0.1, 1000.0  # nothing is known, everything is

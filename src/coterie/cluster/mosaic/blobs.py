@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import (
     FIRST_SHARPNESS,
     MosaicState,
@@ -27,7 +28,6 @@ from coterie.data import one_thread
 
 __all__ = ["Blobs", "fit_blobs", "fit_positions", "rival_blobs"]
 
-Array = NDArray[Any]
 
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.noise import DEFAULT_NOISE, Noise, log_odds
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
@@ -20,7 +19,6 @@ from coterie.inference.messages import (
 
 __all__ = ["Evidence"]
 
-Array = NDArray[Any]
 
 _LEAST_NOISE, _MOST_NOISE = 1e-6, 0.45  # rates at which odds are neither infinite nor none
 _MOST_SUSPECTS = 1000

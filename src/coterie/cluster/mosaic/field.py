@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from coterie._typing import Array
 from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.passes import Float32, Landmarks, kernel
 from coterie.cluster.mosaic.tuning import Tuning
@@ -25,7 +26,6 @@ __all__ = [
     "place_prototypes",
 ]
 
-Array = NDArray[Any]
 
 _RANK_TOLERANCE = 1e-5  # directions of the kernel below this share of the largest are dropped
 _MOST_LEVERAGE = 0.95  # a row that is all there is nearby keeps a little of the others' field

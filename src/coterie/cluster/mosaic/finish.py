@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import MosaicState
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import MosaicField
@@ -24,8 +25,6 @@ from coterie.inference import NoFeasibleLabels, PairwiseModel, icm, icm_plan
 from coterie.progress import keep_going
 
 __all__ = ["MosaicFit", "Placer", "data_costs", "finish", "roughness"]
-
-Array = NDArray[Any]
 
 
 class MosaicFit(NamedTuple):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.mosaic.beliefs import softmax
 from coterie.cluster.mosaic.blobs import fit_positions
@@ -29,7 +30,6 @@ from coterie.validation import check_choice, check_count, check_n_clusters, chec
 
 __all__ = ["Mosaic"]
 
-Array = NDArray[Any]
 
 ENGINES = ("auto", "belief_propagation", "mean_field")
 

@@ -6,15 +6,15 @@ blocks, and writes to neither: `map_blocks` may run it in a thread or in another
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic import _kernels as kernels
 from coterie.data import Block
 
-Array = NDArray[Any]
 Float32 = NDArray[np.float32]
 
 _STEP = 1024  # rows handled at once: a block of them times all prototypes stays in the cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import FieldRidge, build_field, place_prototypes
 from coterie.cluster.mosaic.noise import Noise
@@ -15,8 +15,6 @@ from coterie.cluster.mosaic.tuning import Tuning
 from coterie.inference.messages import PairFactors
 
 __all__ = ["MosaicProblem", "MosaicSettings", "pose"]
-
-Array = NDArray[Any]
 
 
 class MosaicSettings(NamedTuple):

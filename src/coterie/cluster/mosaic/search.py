@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import (
     MosaicState,
     form_beliefs,
@@ -27,8 +27,6 @@ from coterie.cluster.mosaic.starts import Joins, StartKind, start_kinds, try_sta
 from coterie.cluster.mosaic.trust import choose_noise
 
 __all__ = ["Search", "lead_error"]
-
-Array = NDArray[Any]
 
 
 class Pilot(NamedTuple):

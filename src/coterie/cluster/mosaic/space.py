@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.passes import Float32, RowValues
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions import Cosine
@@ -17,7 +18,6 @@ from coterie.distortions.whitening import whitening
 
 __all__ = ["DISTORTIONS", "MosaicSpace", "fit_space", "relevant_change"]
 
-Array = NDArray[Any]
 
 DISTORTIONS = ("sqeuclidean", "cosine")
 _STEP = 2048  # rows handled at once

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import MosaicState, form_beliefs, start_from
 from coterie.cluster.mosaic.problem import MosaicProblem
 from coterie.data import one_thread
 
 __all__ = ["Joins", "StartKind", "start_kinds", "start_labels", "try_start"]
-
-Array = NDArray[Any]
 
 
 class StartKind(NamedTuple):

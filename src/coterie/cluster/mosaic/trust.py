@@ -14,11 +14,12 @@ trusting ones even if either are judged at the rate that suits them.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import MosaicState, form_beliefs, settle_noise, start_from
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.noise import Noise
@@ -29,8 +30,6 @@ from coterie.cluster.mosaic.starts import StartKind, start_labels
 from coterie.constraints import Constraints
 
 __all__ = ["choose_noise"]
-
-Array = NDArray[Any]
 
 
 class Fold(NamedTuple):
