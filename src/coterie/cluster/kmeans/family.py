@@ -176,6 +176,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
 
     def _weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
         if self.w == "auto":
+            model = self._model_to_start_from
+            if type(model) is type(self) and model.w == "auto" and hasattr(model, "w_"):
+                return float(model.w_)  # goes on with the same objective
             return self._auto_weight(problem, starts)
         return 1.0 if self.w == np.inf else float(self.w)
 

@@ -34,7 +34,8 @@ class PCKMeans(PairwiseKMeans):
     w : "auto" or float, default="auto"
         What a broken pair of weight 1 costs. A number is taken as it is. "auto" is twice the
         mean distortion of a row within the clusters of the first start (the least, where there
-        are several to choose from), so that it means the same whatever the scale of the data.
+        are several to choose from), so that it means the same whatever the scale of the data; a
+        fit that goes on from a fitted `PCKMeans` keeps the weight of that.
         0 uses the pairs for the start only (as SeededKMeans does); `numpy.inf` never breaks a
         pair (as ConstrainedKMeans).
     metric : str or Distortion, default="sqeuclidean"
