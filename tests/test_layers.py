@@ -33,6 +33,7 @@ LAYERS = [
     "mixture",
     "transform",
     "propagation",
+    "comparison",
     "estimators",
     "warmup",
     "active",
@@ -40,10 +41,10 @@ LAYERS = [
     "report",
     "cli",
 ]
-# Beside the layers: each may import the layers up to `base`; only `active`,
+# Beside the layers: each may import the layers up to `base`; only `comparison`, `active`,
 # `report` and `cli` import them.
 BESIDE = ["metrics", "datasets", "plot", "testing"]
-MAY_USE_BESIDE = {"active", "report", "cli"}
+MAY_USE_BESIDE = {"comparison", "active", "report", "cli"}
 
 FILES = sorted(SOURCE.rglob("*.py"))
 

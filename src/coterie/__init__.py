@@ -34,6 +34,7 @@ __all__ = [
     "RDPMeans",
     "SeededKMeans",
     "TVClust",
+    "compare",
     "load",
     "save",
 ]
@@ -61,6 +62,7 @@ _HOMES = {
     "Mosaic": "coterie.cluster",
     "PPC": "coterie.mixture",
     "TVClust": "coterie.mixture",
+    "compare": "coterie.comparison",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }
@@ -80,6 +82,7 @@ if TYPE_CHECKING:
         RDPMeans,
         SeededKMeans,
     )
+    from coterie.comparison import compare
     from coterie.constraints import Constraints, PairTable
     from coterie.mixture import PPC, TVClust
     from coterie.persistence import load, save

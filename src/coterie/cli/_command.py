@@ -134,11 +134,21 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
 # What the library calls a parameter, and the option that sets it.
 _OPTIONS = {
     "id_column": "--id",
+    "pairs": "PAIRS",
     "n_clusters": "-k",
     "error_rate": "--error-rate",
     **{
         name: f"--{name}"
-        for name in ("features", "drop", "categorical", "text", "scale", "impute", "fields")
+        for name in (
+            "features",
+            "drop",
+            "categorical",
+            "text",
+            "scale",
+            "impute",
+            "fields",
+            "truth",
+        )
     },
 }
 

@@ -13,7 +13,7 @@ from coterie.cli._watch import watched
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables import Choices, Inputs, name_conflict, read_inputs
 
-__all__ = ["fit_estimator", "fit_model", "open_inputs"]
+__all__ = ["check_fits", "fit_model", "open_inputs"]
 
 
 def open_inputs(
@@ -29,16 +29,22 @@ def open_inputs(
 def fit_model(
     talk: Talk, estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
 ) -> bool:
-    """Fit with a progress bar; True if Ctrl-C ended it early with the best so far."""
+    """Fit with a progress bar; True if Ctrl-C ended it early with the best so far.
+
+    Pairs that cannot be kept are named by the user's ids.
+    """
+    check_fits(estimator, inputs, clusters)
+    given = {"constraints": inputs.constraints} if takes_pairs else {}
     with watched(talk, type(estimator).__name__) as interruption:
-        fit_estimator(estimator, inputs, clusters, takes_pairs=takes_pairs)
+        try:
+            estimator.fit(inputs.X, **given)
+        except InfeasibleConstraints as error:
+            raise name_conflict(error, inputs.ids, clusters) from error
     return interruption.ended
 
 
-def fit_estimator(
-    estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
-) -> None:
-    """Fit; pairs that cannot be kept are named by the user's ids."""
+def check_fits(estimator: Any, inputs: Inputs, clusters: int | None) -> None:
+    """Refuse, in the words of the command line, what the estimator could not be fitted to."""
     if clusters is not None and clusters > inputs.table.n_rows:
         raise InvalidParameter(
             f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
@@ -48,8 +54,3 @@ def fit_estimator(
             f"{inputs.table.source}: {type(estimator).__name__} does not take sparse rows, which "
             "text and sparse arrays are; choose another method, for instance mosaic."
         )
-    given = {"constraints": inputs.constraints} if takes_pairs else {}
-    try:
-        estimator.fit(inputs.X, **given)
-    except InfeasibleConstraints as error:
-        raise name_conflict(error, inputs.ids, clusters) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coterie.report.fitted import build_fitted_report
 from coterie.report.report import build_report, write_report
 
-__all__ = ["build_report", "write_report"]
+__all__ = ["build_fitted_report", "build_report", "write_report"]

@@ -4,6 +4,8 @@
 """
 
 from coterie.tables.bundle import Bundle, how_made, load_bundle, save_bundle
+from coterie.tables.doubts import DoubtfulPair, Doubts, doubtful_pairs
+from coterie.tables.fitted import Fitted, read_fitted
 from coterie.tables.inputs import Inputs, read_inputs
 from coterie.tables.pairs import name_conflict, name_pairs, pair_table, read_pairs
 from coterie.tables.reading import read_table
@@ -17,18 +19,23 @@ __all__ = [
     "Bundle",
     "Choices",
     "Column",
+    "DoubtfulPair",
+    "Doubts",
     "Features",
+    "Fitted",
     "Inputs",
     "Recipe",
     "Records",
     "Results",
     "Table",
     "choose_fields",
+    "doubtful_pairs",
     "how_made",
     "load_bundle",
     "name_conflict",
     "name_pairs",
     "pair_table",
+    "read_fitted",
     "read_inputs",
     "read_pairs",
     "read_table",
