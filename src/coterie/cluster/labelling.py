@@ -30,6 +30,8 @@ __all__ = [
 
 BEYOND = kernels.BEYOND
 NO_LABELS = np.empty(0, dtype=np.int32)
+_LARGE = 1 << 22  # bytes handled at once where a product is all that is made of the rows: fewer
+_SMALL = 1 << 20  # steps of Python count for more than the cache, unless evidence is made of them
 
 
 class RowTerms(NamedTuple):
@@ -126,7 +128,8 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     unary, lead = np.empty((r, shape.n_clusters)), np.empty(r)
     counter = Counter(shape, distortion)
     total, first = 0.0, 0
-    for lo, hi, piece in block.chunks(extra=shape.n_clusters):
+    size = _SMALL if shape.form is not None else _LARGE
+    for lo, hi, piece in block.chunks(shape.n_clusters, size):
         scale = own.scale[lo:hi]
         product = distortion.product(piece, terms, scale if scale.size else None)
         cost, first = kernels.nearest(

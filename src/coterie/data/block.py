@@ -43,19 +43,19 @@ class Block(NamedTuple):
     listed: Array = _NOTHING
     listed_state: Any = None
 
-    def chunks(self, extra: int = 0) -> Iterator[tuple[int, int, Any]]:
-        """Yield (lo, hi, rows lo..hi of the block) in pieces that fit the cache with `extra`
-        columns beside, measured from the origin.
+    def chunks(self, extra: int = 0, size: int = _CHUNK_BYTES) -> Iterator[tuple[int, int, Any]]:
+        """Yield (lo, hi, rows lo..hi of the block) in pieces of `size` bytes with `extra` columns
+        beside, measured from the origin. By default they fit the cache.
 
         A dense piece may be overwritten by the next one: use it before going on.
         """
-        size, d = self.rows.shape
+        b, d = self.rows.shape
         step = _SPARSE_CHUNK
         if isinstance(self.rows, np.ndarray):
-            step = max(64, _CHUNK_BYTES // ((d + extra) * self.rows.itemsize))
-        buffer = np.empty((min(step, size), d), self.rows.dtype) if self.shift.size else None
-        for lo in range(0, size, step):
-            hi = min(lo + step, size)
+            step = max(64, size // ((d + extra) * self.rows.itemsize))
+        buffer = np.empty((min(step, b), d), self.rows.dtype) if self.shift.size else None
+        for lo in range(0, b, step):
+            hi = min(lo + step, b)
             piece = self.rows[lo:hi]
             if buffer is not None:
                 piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
