@@ -66,6 +66,13 @@ def test_results_are_folded_in_order_rows_joined_and_sums_added(X):
     assert found.count == N
 
 
+def test_rows_of_known_length_are_joined_alike(X):
+    plain = fold(map_blocks(Rows(X), column_sums, 2), joined=("place",))
+    known = fold(map_blocks(Rows(X), column_sums, 2), joined=("place",), lengths=(N,))
+    np.testing.assert_array_equal(plain.place, known.place)
+    np.testing.assert_array_equal(plain.columns, known.columns)
+
+
 def test_a_fold_does_not_write_into_a_result():
     parts = [np.ones(2), np.ones(2)]
     np.testing.assert_array_equal(fold(iter(parts)), [2, 2])

@@ -30,8 +30,9 @@ __all__ = [
 
 BEYOND = kernels.BEYOND
 NO_LABELS = np.empty(0, dtype=np.int32)
-_LARGE = 1 << 22  # bytes handled at once where a product is all that is made of the rows: fewer
-_SMALL = 1 << 20  # steps of Python count for more than the cache, unless evidence is made of them
+# Bytes handled at once. Where a product is all that is made of the rows, fewer steps of Python
+# count for more than the cache; evidence for a metric is better made of rows that are still in it.
+_LARGE, _SMALL = 1 << 22, 1 << 20
 
 
 class RowTerms(NamedTuple):
