@@ -1,25 +1,23 @@
 """The loop over all kinds of move of the local search.
 
-Who would gain by a move is looked up on ranges of nodes side by side, and does not depend on how
+Who may gain by a move is looked up on ranges of nodes side by side, and does not depend on how
 many; the moves themselves are made one after another. The labels are therefore the same for any
 number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie._typing import FloatArray, IntArray
 from coterie.data import num_threads
 from coterie.inference._icm_kernels import (
-    gaining_groups,
-    gaining_nodes,
+    hopeful_groups,
     move_groups,
-    move_nodes,
 )
 from coterie.inference._kempe_kernels import kempe_sweep
 from coterie.inference._move_kernels import Desk
@@ -29,14 +27,14 @@ _ALONE = 16384  # nodes that one thread looks through sooner than another is cal
 
 
 class Groups(NamedTuple):
-    """Components of two or more nodes joined by edges with ``differ > 0``.
+    """Sets of nodes that move as one.
 
     Attributes
     ----------
     member_ptr, members : (c + 1,), (·,) int64
-        Nodes of each component.
+        Nodes of each group.
     component : (s,) int64
-        Component of each node, −1 where it is alone.
+        Group of each node, −1 where it is in none.
     """
 
     member_ptr: IntArray
@@ -49,13 +47,17 @@ class IcmPlan(NamedTuple):
 
     Attributes
     ----------
+    single : Groups
+        Every node by itself.
     groups : Groups
+        Components of two or more nodes joined by edges with ``differ > 0``.
     hard : bool
         Whether any cost is infinite.
     welded : bool
         Whether any must-link is hard and has to be contracted.
     """
 
+    single: Groups
     groups: Groups
     hard: bool
     welded: bool
@@ -75,7 +77,9 @@ class Moves(NamedTuple):
 def icm_plan(model: PairwiseModel) -> IcmPlan:
     """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
     infinite = np.isinf(model.differ)
+    each = np.arange(model.n_nodes + 1, dtype=np.int64)
     return IcmPlan(
+        Groups(each, each[:-1], each[:-1]),
         _groups(model),
         bool(infinite.any() or np.isinf(model.same).any()),
         bool(infinite.all(axis=1).any()),
@@ -116,7 +120,7 @@ def run_moves(
         state=np.array([seed], dtype=np.uint64),
         queue=np.empty(s, dtype=np.int64),
         costs=np.empty(model.n_labels),
-        lead=np.empty(s) if lead is None else lead,
+        lead=np.full(s, -np.inf) if lead is None else lead,
         active=np.ones(s, dtype=np.bool_),
         dirty=np.ones(s, dtype=np.bool_),
     )
@@ -124,15 +128,14 @@ def run_moves(
     complete = True
     with _Lookers(s) as lookers:
         while sweeps < max_sweeps:
-            first = sweeps == 0 and lead is None
-            count = lookers.queue(gaining_nodes, s, desk, (first, model), y)
-            moved = move_nodes(model, count, desk, y) if count else 0
+            count = lookers.queue(s, model, plan.single, desk.active, desk, y)
+            moved = move_groups(model, plan.single, count, desk, y) if count else 0
             sweeps += 1
             row_moves += moved
             if moved:
                 continue
             if n_groups:
-                count = lookers.queue(gaining_groups, n_groups, desk, (model, plan.groups), y)
+                count = lookers.queue(n_groups, model, plan.groups, desk.dirty, desk, y)
                 moved = move_groups(model, plan.groups, count, desk, y) if count else 0
                 component_moves += moved
             if not moved and plan.hard:
@@ -158,16 +161,23 @@ class _Lookers:
             self._pool.shutdown()
 
     def queue(
-        self, look: Callable[..., int], n: int, desk: Desk, given: tuple[Any, ...], y: IntArray
+        self,
+        n: int,
+        model: PairwiseModel,
+        groups: Groups,
+        changed: NDArray[np.bool_],
+        desk: Desk,
+        y: IntArray,
     ) -> int:
-        """Let `look` fill the queue with what it finds in 0, …, n − 1, in order; count it."""
+        """Fill the queue with those of the `n` groups that may gain, in order; count them."""
         if self._pool is None:
-            return look(*given, 0, n, desk, y)
+            return hopeful_groups(model, groups, 0, n, changed, desk, y)
         bounds = np.linspace(0, n, self._threads + 1).astype(np.int64).tolist()
         starts = bounds[:-1]
-        desks = [desk._replace(costs=np.empty_like(desk.costs)) for _ in starts]
         counts = self._pool.map(
-            lambda lo, hi, own: look(*given, lo, hi, own, y), starts, bounds[1:], desks
+            lambda lo, hi: hopeful_groups(model, groups, lo, hi, changed, desk, y),
+            starts,
+            bounds[1:],
         )
         total = 0
         for lo, count in zip(starts, counts, strict=True):
