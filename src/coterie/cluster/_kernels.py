@@ -31,12 +31,13 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
     #     listed (r,) positions in the block; before (r,) labels they keep, or (0,)
     # OUT: labels (b,); unary (r, K) costs of listed rows and lead (r,), what the best other label
     #      costs above the one in `labels`
+    weight, term, _ = terms  # once: see `inference._kernels`
     n_clusters = product.shape[1]
     total = 0.0
     at = first
     for c in range(product.shape[0]):
         i = start + c
-        w = price.factor if terms.weight.size == 0 else price.factor * terms.weight[i]
+        w = price.factor if weight.size == 0 else price.factor * weight[i]
         free = at == listed.size or listed[at] != i
         if free or before.size == 0:
             best = 0
@@ -50,7 +51,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
         else:
             labels[i] = before[at]
         if free:
-            cost = _cost_of(w, np.float64(low) + terms.term[i], price.root)
+            cost = _cost_of(w, np.float64(low) + term[i], price.root)
             if price.limit < np.inf and w > 0.0 and not cost < price.limit:
                 labels[i] = BEYOND
             else:
@@ -60,7 +61,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
         other = np.inf
         for k in range(n_clusters):
             here = product[c, k] + offset[k]
-            cost = _cost_of(w, np.float64(here) + terms.term[i], price.root)
+            cost = _cost_of(w, np.float64(here) + term[i], price.root)
             unary[at, k] = cost
             if k != y and cost < other:
                 other = cost

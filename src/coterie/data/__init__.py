@@ -3,7 +3,7 @@
 from coterie.data.block import Block
 from coterie.data.passes import Engine, ProcessEngine, ThreadEngine, fold, map_blocks, use_engine
 from coterie.data.rows import MemoryRows, Rows, RowSource
-from coterie.data.threads import num_threads, one_blas_thread, one_thread, use_threads
+from coterie.data.threads import num_threads, one_blas_thread, one_thread, thread_pool, use_threads
 
 __all__ = [
     "Block",
@@ -18,6 +18,7 @@ __all__ = [
     "num_threads",
     "one_blas_thread",
     "one_thread",
+    "thread_pool",
     "use_engine",
     "use_threads",
 ]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice, pairwise, zip_longest
@@ -23,7 +23,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.data.block import Block
 from coterie.data.rows import Rows
-from coterie.data.threads import num_threads, one_blas_thread
+from coterie.data.threads import num_threads, one_blas_thread, thread_pool
 
 __all__ = [
     "Engine",
@@ -202,8 +202,7 @@ class ThreadEngine:
         if threads == 1:
             yield from (function(block, arguments) for block in blocks)
             return
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(function, blocks, [arguments] * len(blocks))
+        yield from thread_pool(threads).map(function, blocks, [arguments] * len(blocks))
 
 
 class ProcessEngine:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["num_threads", "one_blas_thread", "one_thread", "use_threads"]
+__all__ = ["num_threads", "one_blas_thread", "one_thread", "thread_pool", "use_threads"]
 
 _chosen: ContextVar[int | None] = ContextVar("coterie_threads", default=None)
 
@@ -46,6 +47,19 @@ def use_threads(n: int) -> Iterator[None]:
         yield
     finally:
         _chosen.reset(token)
+
+
+@cache
+def thread_pool(n: int) -> ThreadPoolExecutor:
+    """The `n` threads that passes share, started once: a fit makes hundreds of short passes.
+
+    What runs in them must not wait for another task of theirs.
+    """
+    return ThreadPoolExecutor(n, thread_name_prefix="coterie")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)
 
 
 @cache

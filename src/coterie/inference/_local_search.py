@@ -7,14 +7,13 @@ number of threads.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import FloatArray, IntArray
-from coterie.data import num_threads
+from coterie.data import num_threads, thread_pool
 from coterie.inference._icm_kernels import (
     hopeful_groups,
     move_groups,
@@ -115,7 +114,6 @@ def run_moves(
     The dearer kinds of move are tried, and compiled, only where they have something to do.
     """
     s = model.n_nodes
-    n_groups = plan.groups.member_ptr.size - 1
     desk = Desk(
         state=np.array([seed], dtype=np.uint64),
         queue=np.empty(s, dtype=np.int64),
@@ -126,61 +124,39 @@ def run_moves(
     )
     sweeps = row_moves = component_moves = swaps = 0
     complete = True
-    with _Lookers(s) as lookers:
-        while sweeps < max_sweeps:
-            count = lookers.queue(s, model, plan.single, desk.active, desk, y)
-            moved = move_groups(model, plan.single, count, desk, y) if count else 0
-            sweeps += 1
-            row_moves += moved
-            if moved:
-                continue
-            if n_groups:
-                count = lookers.queue(n_groups, model, plan.groups, desk.dirty, desk, y)
-                moved = move_groups(model, plan.groups, count, desk, y) if count else 0
-                component_moves += moved
-            if not moved and plan.hard:
-                moved, complete = kempe_sweep(model, max_chain, desk, y)
-                swaps += moved
-            if not moved:
-                return Moves(sweeps, True, row_moves, component_moves, swaps, complete)
+    while sweeps < max_sweeps:
+        count = _look(model, plan.single, desk.active, desk, y)
+        moved = move_groups(model, plan.single, count, desk, y) if count else 0
+        sweeps += 1
+        row_moves += moved
+        if moved:
+            continue
+        if plan.groups.members.size:
+            count = _look(model, plan.groups, desk.dirty, desk, y)
+            moved = move_groups(model, plan.groups, count, desk, y) if count else 0
+            component_moves += moved
+        if not moved and plan.hard:
+            moved, complete = kempe_sweep(model, max_chain, desk, y)
+            swaps += moved
+        if not moved:
+            return Moves(sweeps, True, row_moves, component_moves, swaps, complete)
     return Moves(sweeps, False, row_moves, component_moves, swaps, complete)
 
 
-class _Lookers:
-    """Threads that look through ranges of nodes or groups; none are started for a small graph."""
-
-    def __init__(self, n_nodes: int) -> None:
-        self._threads = max(1, min(num_threads(), n_nodes // _ALONE))
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
-
-    def __enter__(self) -> _Lookers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    def queue(
-        self,
-        n: int,
-        model: PairwiseModel,
-        groups: Groups,
-        changed: NDArray[np.bool_],
-        desk: Desk,
-        y: IntArray,
-    ) -> int:
-        """Fill the queue with those of the `n` groups that may gain, in order; count them."""
-        if self._pool is None:
-            return hopeful_groups(model, groups, 0, n, changed, desk, y)
-        bounds = np.linspace(0, n, self._threads + 1).astype(np.int64).tolist()
-        starts = bounds[:-1]
-        counts = self._pool.map(
-            lambda lo, hi: hopeful_groups(model, groups, lo, hi, changed, desk, y),
-            starts,
-            bounds[1:],
-        )
-        total = 0
-        for lo, count in zip(starts, counts, strict=True):
-            desk.queue[total : total + count] = desk.queue[lo : lo + count]
-            total += count
-        return total
+def _look(
+    model: PairwiseModel, groups: Groups, changed: NDArray[np.bool_], desk: Desk, y: IntArray
+) -> int:
+    """Fill the queue with the changed groups that may gain, in order; count them."""
+    n = groups.member_ptr.size - 1
+    threads = max(1, min(num_threads(), np.count_nonzero(changed) // _ALONE))
+    if threads == 1:
+        return hopeful_groups(model, groups, 0, n, changed, desk, y)
+    bounds = np.linspace(0, n, threads + 1).astype(np.int64).tolist()
+    counts = thread_pool(threads).map(
+        lambda lo, hi: hopeful_groups(model, groups, lo, hi, changed, desk, y), bounds, bounds[1:]
+    )
+    total = 0
+    for lo, count in zip(bounds, counts, strict=False):
+        desk.queue[total : total + count] = desk.queue[lo : lo + count]
+        total += count
+    return total
