@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
 from coterie.inference._kernels import add_pair_costs, pair_cost, shuffle
 from coterie.inference._move_kernels import is_lower, relabel, set_lead
@@ -65,12 +64,13 @@ def hopeful_groups(model, groups, lo, hi, changed, desk, labels):  # IN
     return count
 
 
-@register_jitable
+@njit(inline="always")
 def better_label(
     c, unary, indptr, indices, same, differ, member_ptr, members, component, labels, costs
 ):  # IN; OUT costs (K,)
     """The best common label of group `c` if it lowers the energy, else −1."""
-    costs[:] = 0.0
+    for k in range(costs.shape[0]):
+        costs[k] = 0.0
     now = 0.0
     rest = 0.0  # part of every label's cost
     for m in range(member_ptr[c], member_ptr[c + 1]):
@@ -105,7 +105,6 @@ def move_groups(model, groups, count, desk, labels):  # IN; OUT desk, labels
     unary, indptr, indices, same, differ = model
     member_ptr, members, component = groups
     state, queue, costs, lead, active, dirty = desk
-    moves = 0
     for moving in range(2):
         gaining = 0
         for q in range(count):
@@ -124,9 +123,7 @@ def move_groups(model, groups, count, desk, labels):  # IN; OUT desk, labels
             gaining += 1
             for m in range(member_ptr[c], member_ptr[c + 1] if moving else 0):
                 if labels[members[m]] != best:
-                    relabel(
-                        members[m], best, unary, indptr, indices, lead, active, dirty, labels
-                    )
+                    relabel(members[m], best, unary, indptr, indices, lead, active, dirty, labels)
         count = gaining
         if not moving:
             shuffle(queue, count, state)

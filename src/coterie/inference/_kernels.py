@@ -5,9 +5,9 @@ Every sum here is safe with ``+inf``: infinities are added, never subtracted.
 
 What only other kernels call is compiled with them, without a door from Python of its own, for every
 door adds to the first fit on a new machine: `register_jitable`, or put in place by numba
-(``inline="always"``) where it takes numbers only. Kernels take records and unpack them once; what
-they call takes plain arrays, for numba counts the references to the arrays of a record, with locked
-instructions, every time that it is handed on.
+(``inline="always"``) where it takes numbers only or is called from one place. Kernels take records
+and unpack them once; what they call takes plain arrays, for numba counts the references to the
+arrays of a record, with locked instructions, every time that it is handed on.
 """
 
 # mypy: allow-untyped-defs

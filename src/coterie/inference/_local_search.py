@@ -148,7 +148,7 @@ def _look(
 ) -> int:
     """Fill the queue with the changed groups that may gain, in order; count them."""
     n = groups.member_ptr.size - 1
-    threads = max(1, min(num_threads(), np.count_nonzero(changed) // _ALONE))
+    threads = max(1, min(num_threads(), int(np.count_nonzero(changed)) // _ALONE))
     if threads == 1:
         return hopeful_groups(model, groups, 0, n, changed, desk, y)
     bounds = np.linspace(0, n, threads + 1).astype(np.int64).tolist()

@@ -81,7 +81,7 @@ def saving(i, indptr, indices, same, differ, labels):  # IN
     return total
 
 
-@register_jitable
+@njit(inline="always")
 def relabel(i, y, unary, indptr, indices, lead, active, dirty, labels):
     """Give node `i` label `y`, and mark it and its neighbours for another look."""
     # IN; OUT lead, active, dirty, labels (s,)
