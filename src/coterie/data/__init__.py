@@ -1,7 +1,8 @@
 """Where rows live, and what runs a pass over them. No mathematics here."""
 
 from coterie.data.block import Block
-from coterie.data.passes import Engine, ProcessEngine, ThreadEngine, fold, map_blocks, use_engine
+from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, use_engine
+from coterie.data.passes import fold, map_blocks
 from coterie.data.rows import MemoryRows, Rows, RowSource
 from coterie.data.threads import num_threads, one_blas_thread, one_thread, thread_pool, use_threads
 

@@ -9,11 +9,31 @@ import numpy as np
 
 from coterie._typing import Array
 
-__all__ = ["Block"]
+__all__ = ["Block", "Stretch"]
 
 _CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
 _SPARSE_CHUNK = 4096
 _NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Stretch(NamedTuple):
+    """A block that is still to be read: what travels to whoever runs a pass on it.
+
+    `source` holds the stretch's rows alone, or says where they are; the rest is as in `Block`.
+    """
+
+    start: int
+    stop: int
+    source: Any
+    shift: Array
+    state: Any
+    listed: Array
+    listed_state: Any
+
+    def read(self) -> Block:
+        """The block with its rows."""
+        rows = self.source.read(0, self.stop - self.start)
+        return Block(self.start, self.stop, rows, *self[3:])
 
 
 class Block(NamedTuple):

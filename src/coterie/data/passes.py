@@ -10,43 +10,36 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
-from contextvars import ContextVar
-from itertools import islice, pairwise, zip_longest
-from typing import Any, Protocol, TypeVar
+from itertools import pairwise, zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 
 from coterie._typing import Array
-from coterie.data.block import Block
+from coterie.data.block import Block, Stretch
+from coterie.data.engines import current_engine
 from coterie.data.rows import Rows
-from coterie.data.threads import num_threads, one_blas_thread, thread_pool
+from coterie.data.threads import one_blas_thread
 
-__all__ = [
-    "Engine",
-    "ProcessEngine",
-    "ThreadEngine",
-    "block_edges",
-    "fold",
-    "map_blocks",
-    "use_engine",
-]
+__all__ = ["block_edges", "fold", "map_blocks"]
 
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
 
 _BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
-_MOST_BLOCKS = 64  # so that partial sums stay small beside the rows
-_AHEAD = 2  # blocks in flight for each worker: enough to keep it busy, few enough to hold
+_FEW_BLOCKS = 64  # as many as there are if they fit: partial sums stay small beside the rows
+_BLOCK_BYTES = 1 << 25  # a block of dense rows holds at most: a worker holds a few of them
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-def block_edges(n: int) -> list[tuple[int, int]]:
-    """Start and stop of each block; their number depends on the number of rows only."""
-    count = max(1, min(_MOST_BLOCKS, n // _BLOCK_ROWS))
+def block_edges(n: int, row_bytes: int = 0) -> list[tuple[int, int]]:
+    """Start and stop of each block, from the number of rows and their width alone.
+
+    So they are the same wherever the rows are kept and whoever reads them.
+    """
+    count = max(1, min(_FEW_BLOCKS, n // _BLOCK_ROWS))
+    count = max(count, min(-(-n * row_bytes // _BLOCK_BYTES), n // _BLOCK_ROWS))
     edges = np.linspace(0, n, count + 1).astype(np.int64).tolist()
     return list(pairwise(edges))
 
@@ -62,8 +55,8 @@ def map_blocks(
 ) -> Iterator[Result]:
     """Yield `function(block, arguments)` of every block, in the order of the blocks.
 
-    The number of blocks depends on the number of rows alone, so what is folded in this order is
-    bitwise the same for any number of threads, and in other processes.
+    Blocks are cut by the number of rows and their width alone, so what is folded in this order is
+    bitwise the same for any number of threads, in other processes and from other places.
 
     Parameters
     ----------
@@ -80,21 +73,21 @@ def map_blocks(
     listed_state : NamedTuple of arrays (r, ...), optional
         What belongs to the listed rows.
     """
-    edges = block_edges(rows.n)
-    blocks = (_block(rows, *edge, state, listed, listed_state) for edge in edges)
+    edges = block_edges(rows.n, 0 if rows.is_sparse else rows.d * rows.dtype.itemsize)
+    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
     with one_blas_thread():
-        yield from (_chosen.get() or _threads).map(function, blocks, arguments)
+        yield from current_engine().map(function, stretches, arguments)
 
 
-def _block(
+def _stretch(
     rows: Rows, start: int, stop: int, state: Any, listed: Array | None, listed_state: Any
-) -> Block:
+) -> Stretch:
     inside, own = _NOTHING, None
     if listed is not None:
         first, last = np.searchsorted(listed, (start, stop))
         inside, own = listed[first:last] - start, _part(listed_state, first, last)
-    read = rows.source.read(start, stop)
-    return Block(start, stop, read, rows.shift, _part(state, start, stop), inside, own)
+    source = rows.source.cut(start, stop)
+    return Stretch(start, stop, source, rows.shift, _part(state, start, stop), inside, own)
 
 
 def _part(state: Any, start: int, stop: int) -> Any:
@@ -176,78 +169,3 @@ def _plus(total: Any, part: Any) -> Any:
         total += part
         return total
     return total if total is None else total + part
-
-
-# -- who runs the blocks ------------------------------------------------------------------------
-
-
-class Engine(Protocol):
-    """Runs a function on blocks, wherever it likes; the results come in the order of the blocks."""
-
-    def map(
-        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
-    ) -> Iterator[Result]:
-        """Yield `function(block, arguments)` of every block."""
-
-
-class ThreadEngine:
-    """The blocks side by side in `num_threads()` threads; kernels and BLAS let go of the lock."""
-
-    def map(
-        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
-    ) -> Iterator[Result]:
-        """Yield `function(block, arguments)` of every block."""
-        blocks = list(blocks)
-        threads = min(num_threads(), len(blocks))
-        if threads == 1:
-            yield from (function(block, arguments) for block in blocks)
-            return
-        yield from thread_pool(threads).map(function, blocks, [arguments] * len(blocks))
-
-
-class ProcessEngine:
-    """The blocks in the processes of a pool, for instance `ProcessPoolExecutor`.
-
-    Parameters
-    ----------
-    pool : concurrent.futures.Executor
-    workers : int
-        How many of its processes to keep busy.
-    """
-
-    def __init__(self, pool: Executor, workers: int) -> None:
-        self.pool = pool
-        self.workers = workers
-
-    def map(
-        self, function: Callable[[Any, Any], Result], blocks: Iterable[Any], arguments: Any
-    ) -> Iterator[Result]:
-        """Yield `function(block, arguments)` of every block; few blocks travel at a time."""
-        rest = iter(blocks)
-        waiting: deque[Future[Result]] = deque()
-        while True:
-            for block in islice(rest, self.workers * _AHEAD - len(waiting)):
-                waiting.append(self.pool.submit(_alone, function, block, arguments))
-            if not waiting:
-                return
-            yield waiting.popleft().result()
-
-
-def _alone(function: Callable[[Any, Any], Result], block: Any, arguments: Any) -> Result:
-    """Run in a worker as a thread of ours would: a product by one BLAS thread."""
-    with one_blas_thread():
-        return function(block, arguments)
-
-
-_chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
-_threads = ThreadEngine()
-
-
-@contextmanager
-def use_engine(engine: Engine) -> Iterator[None]:
-    """Run passes over rows by `engine` inside a `with` block."""
-    token = _chosen.set(engine)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)

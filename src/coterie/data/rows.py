@@ -38,6 +38,9 @@ class RowSource(Protocol):
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows as a new array or CSR matrix."""
 
+    def cut(self, start: int, stop: int) -> RowSource:
+        """Rows start..stop as a source of their own, which carries no other rows along."""
+
 
 class MemoryRows:
     """Rows of an array or a CSR matrix in memory, read without a copy."""
@@ -50,6 +53,8 @@ class MemoryRows:
 
     def read(self, start: int, stop: int) -> Any:
         """Rows start..stop as a view, also of a CSR matrix."""
+        if start == 0 and stop == self.n:
+            return self.X
         if not self.is_sparse:
             return self.X[start:stop]
         first, last = self.X.indptr[start], self.X.indptr[stop]
@@ -62,6 +67,10 @@ class MemoryRows:
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows as a new array or CSR matrix."""
         return self.X[rows]
+
+    def cut(self, start: int, stop: int) -> MemoryRows:
+        """A view of rows start..stop."""
+        return MemoryRows(self.read(start, stop))
 
 
 class Rows:
