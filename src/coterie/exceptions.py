@@ -24,6 +24,7 @@ __all__ = [
     "InvalidParameter",
     "MissingData",
     "MissingDependency",
+    "RowsChanged",
     "TooWide",
     "UndecidedFeasibility",
 ]
@@ -61,6 +62,10 @@ class UndecidedFeasibility(CoterieError, RuntimeError):
 
 class InvalidData(CoterieError, ValueError):
     """Rows that the chosen distortion or estimator cannot use; the message names row and column."""
+
+
+class RowsChanged(InvalidData):
+    """A file of rows was removed or rewritten while it was in use; nothing was written."""
 
 
 class InvalidModel(CoterieError, ValueError):

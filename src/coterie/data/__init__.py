@@ -2,8 +2,10 @@
 
 from coterie.data.block import Block
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, use_engine
+from coterie.data.opening import open_rows
 from coterie.data.passes import fold, map_blocks
 from coterie.data.rows import MemoryRows, Rows, RowSource
+from coterie.data.stored import StoredRows
 from coterie.data.threads import num_threads, one_blas_thread, one_thread, thread_pool, use_threads
 
 __all__ = [
@@ -13,12 +15,14 @@ __all__ = [
     "ProcessEngine",
     "RowSource",
     "Rows",
+    "StoredRows",
     "ThreadEngine",
     "fold",
     "map_blocks",
     "num_threads",
     "one_blas_thread",
     "one_thread",
+    "open_rows",
     "thread_pool",
     "use_engine",
     "use_threads",

@@ -1,0 +1,73 @@
+"""`open_rows`: rows of files by their path, whatever the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from coterie.data.npy import NpyRows
+from coterie.data.npz import NpzRows
+from coterie.data.parquet import ParquetRows
+from coterie.data.stored import StoredRows, paths_of
+from coterie.exceptions import InvalidData
+
+__all__ = ["open_rows"]
+
+_SUFFIXES = (".parquet", ".npy", ".npz")
+
+
+def open_rows(
+    where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    columns: Sequence[str] | None = None,
+) -> StoredRows:
+    """Rows of files that need not fit in memory, for `fit`, `predict` and their kin.
+
+    Parameters
+    ----------
+    where : path, folder, glob, or several paths
+        Parquet files (`.parquet`; a folder is searched for them), one `.npy` file, or CSR
+        matrices in `.npz` files as `scipy.sparse.save_npz` writes them. Several files are one
+        below the other, those of a folder or glob in the order of their names.
+    columns : sequence of str, optional
+        Which columns of Parquet files to use; by default all, which must then hold numbers.
+
+    Returns
+    -------
+    StoredRows
+        Read a stretch at a time, every time that a pass needs it. Files that change while they
+        are in use are noticed (`RowsChanged`).
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, pathlib
+    >>> from coterie import PCKMeans
+    >>> from coterie.data import open_rows
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.npy"
+    >>> np.save(path, np.array([[0.0], [0.1], [9.0], [9.1]], dtype=np.float32))
+    >>> rows = open_rows(path)
+    >>> rows.shape
+    (4, 1)
+    """
+    several = [where] if isinstance(where, str | os.PathLike) else list(where)
+    if not several:
+        raise InvalidData("open_rows needs at least one path.")
+    suffix = next((end for end in _SUFFIXES if str(several[0]).endswith(end)), ".parquet")
+    paths = [path for one in several for path in paths_of(one, suffix)]
+    odd = next((path for path in paths if path.suffix != suffix), None)
+    if odd is not None:
+        raise InvalidData(f"{odd} is not a {suffix} file; open files of one format at a time.")
+    if suffix == ".parquet":
+        return ParquetRows(paths, columns)
+    if columns is not None:
+        raise InvalidData(f"columns= is for Parquet files; a {suffix} file has no named columns.")
+    if suffix == ".npz":
+        return NpzRows(paths)
+    return NpyRows(_only(paths))
+
+
+def _only(paths: list[Path]) -> Path:
+    if len(paths) > 1:
+        raise InvalidData(f"{len(paths)} .npy files were named; open one.")
+    return paths[0]

@@ -1,0 +1,197 @@
+"""Rows in files: every source gives the rows that were written, by stretches and by number."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+from coterie.data import StoredRows, open_rows
+from coterie.exceptions import InvalidData, RowsChanged
+
+N, D = 137, 5
+
+
+@pytest.fixture
+def X() -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((N, D)).astype(np.float32)
+
+
+def frame(X: np.ndarray, types: object = None) -> pa.Table:
+    return pa.table({f"c{m}": pa.array(X[:, m], type=types) for m in range(X.shape[1])})
+
+
+def write(where: Path, kind: str, X: np.ndarray) -> StoredRows:
+    if kind == "npy":
+        np.save(where / "rows.npy", X)
+        return open_rows(where / "rows.npy")
+    if kind == "parquet":
+        pq.write_table(frame(X), where / "rows.parquet", row_group_size=10)
+        return open_rows(where / "rows.parquet")
+    if kind == "folder":
+        for number, part in enumerate(np.array_split(X, [0, 1, 40])):  # an empty file, one of a row
+            folder = where / f"year={number}"
+            folder.mkdir()
+            pq.write_table(frame(part), folder / "part.parquet", row_group_size=13)
+        (where / "_SUCCESS").touch()
+        (where / "_metadata.parquet").write_bytes(b"not a file of rows")
+        return open_rows(where)
+    if kind == "glob":
+        for number, part in enumerate(np.array_split(X, 3)):
+            pq.write_table(frame(part), where / f"part-{number}.parquet")
+        return open_rows(where / "part-*.parquet")
+    for number, part in enumerate(np.array_split(X, [50, 50])):  # one part is empty
+        sp.save_npz(where / f"part-{number}.npz", sp.csr_matrix(part))
+    return open_rows(where / "part-*.npz")
+
+
+KINDS = ["npy", "parquet", "folder", "glob", "npz"]
+
+
+def dense(rows: object) -> np.ndarray:
+    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_stretches_and_single_rows_are_what_was_written(tmp_path, X, kind):
+    rows = write(tmp_path, kind, X)
+    assert (rows.shape, len(rows), rows.dtype) == ((N, D), N, np.float32)
+    for start, stop in [(0, N), (0, 1), (9, 11), (39, 41), (50, 50), (100, N)]:
+        got = rows.read(start, stop)
+        assert got.dtype == np.float32
+        np.testing.assert_array_equal(dense(got), X[start:stop])
+    for at in ([], [0], [N - 1, 3, 3, 77], list(range(N))):
+        got = dense(rows.take(np.array(at, dtype=np.int64)))
+        np.testing.assert_array_equal(got, X[np.array(at, dtype=int)])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cut_travels_by_name_and_reads_its_own_rows(tmp_path, X, kind):
+    rows = write(tmp_path, kind, X).cut(20, 120)
+    sent = pickle.dumps(rows)
+    assert len(sent) < 4000  # the rows alone are 2,000 bytes: see the next test for many rows
+    again = pickle.loads(sent).cut(5, 90)
+    np.testing.assert_array_equal(dense(again.read(0, 85)), X[25:110])
+    np.testing.assert_array_equal(dense(again.take(np.array([84, 0]))), X[[109, 25]])
+
+
+def test_rows_never_travel(tmp_path):
+    np.save(tmp_path / "large.npy", np.zeros((100_000, 4)))
+    assert len(pickle.dumps(open_rows(tmp_path / "large.npy"))) < 1000
+
+
+def test_a_mapped_file_is_left_as_it_is(tmp_path, X):
+    rows = write(tmp_path, "npy", X)
+    rows.read(0, 5)[:] = 7.0
+    np.testing.assert_array_equal(rows.read(0, 5), X[:5])
+
+
+def test_columns_by_name_in_the_order_asked_for(tmp_path, X):
+    pq.write_table(frame(X), tmp_path / "rows.parquet")
+    rows = open_rows(tmp_path / "rows.parquet", columns=["c3", "c0"])
+    assert rows.names == ["c3", "c0"]
+    np.testing.assert_array_equal(rows.read(0, N), X[:, [3, 0]])
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [(pa.float32(), np.float32), (pa.float64(), np.float64), (pa.int64(), np.float64)],
+)
+def test_float32_only_where_nothing_is_lost(tmp_path, types, expected):
+    whole = np.arange(12.0).reshape(4, 3)
+    pq.write_table(frame(whole, types), tmp_path / "rows.parquet")
+    rows = open_rows(tmp_path / "rows.parquet")
+    assert rows.dtype == expected
+    np.testing.assert_array_equal(rows.read(0, 4), whole)
+
+
+def test_booleans_and_decimals_are_numbers(tmp_path):
+    from decimal import Decimal
+
+    table = pa.table({"yes": [True, False], "price": pa.array([Decimal("1.50"), Decimal("2.25")])})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    rows = open_rows(tmp_path / "rows.parquet")
+    np.testing.assert_array_equal(rows.read(0, 2), [[1.0, 1.5], [0.0, 2.25]])
+
+
+def test_a_missing_value_is_named_by_file_row_group_row_and_column(tmp_path):
+    values = pa.array([0.0, 1.0, 2.0, None, 4.0])
+    pq.write_table(
+        pa.table({"a": values, "b": values}), tmp_path / "rows.parquet", row_group_size=2
+    )
+    rows = open_rows(tmp_path / "rows.parquet")
+    assert rows.read(0, 3).shape == (3, 2)
+    with pytest.raises(InvalidData, match=r"rows\.parquet, row group 1, row 1, column 'a'"):
+        rows.read(2, 5)
+    with pytest.raises(InvalidData, match=r"row group 1, row 1"):
+        rows.cut(3, 5).read(0, 2)
+
+
+def test_an_infinite_value_is_named_in_an_array_file(tmp_path, X):
+    X[8, 2] = np.inf
+    with pytest.raises(InvalidData, match=r"rows\.npy, row 8, column 2: missing or infinite"):
+        write(tmp_path, "npy", X).read(0, N)
+
+
+def test_values_whose_sum_overflows_are_finite_all_the_same(tmp_path):
+    large = np.full((4, 2), 3e38, dtype=np.float32)
+    np.testing.assert_array_equal(write(tmp_path, "npy", large).read(0, 4), large)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_changes_is_noticed(tmp_path, X, kind):
+    rows = write(tmp_path, kind, X)
+    rows.read(0, N)
+    files = [path for path in tmp_path.rglob("*.*") if path.is_file() and path.name[0] != "_"]
+    file = sorted(files)[-1]
+    seen = file.stat()
+    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns + 1))
+    with pytest.raises(RowsChanged, match="rewritten"):
+        rows.read(N - 1, N)
+    file.unlink()
+    with pytest.raises(RowsChanged, match="gone"):
+        rows.take(np.array([N - 1]))
+
+
+def test_what_cannot_be_rows_is_refused_with_a_remedy(tmp_path, X):
+    for where, words in [
+        (tmp_path / "no.parquet", "no file is named"),
+        (tmp_path / "*.parquet", "no file is named"),
+        (tmp_path, "no .parquet file is in the folder"),
+    ]:
+        with pytest.raises(InvalidData, match=words):
+            open_rows(where)
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InvalidData, match="not a whole Parquet file"):
+        open_rows(tmp_path / "bad.parquet")
+    (tmp_path / "bad.npy").write_bytes(b"nothing")
+    with pytest.raises(InvalidData, match="not an array file"):
+        open_rows(tmp_path / "bad.npy")
+    np.save(tmp_path / "columns.npy", np.asfortranarray(X))
+    with pytest.raises(InvalidData, match="column by column"):
+        open_rows(tmp_path / "columns.npy")
+    np.save(tmp_path / "texts.npy", np.array([["a"]]))
+    with pytest.raises(InvalidData, match="expected numbers"):
+        open_rows(tmp_path / "texts.npy")
+    pq.write_table(pa.table({"name": ["x"], "a": [1.0]}), tmp_path / "mixed.parquet")
+    with pytest.raises(InvalidData, match="column 'name' holds string, not numbers"):
+        open_rows(tmp_path / "mixed.parquet")
+    with pytest.raises(InvalidData, match="has no column 'aa'"):
+        open_rows(tmp_path / "mixed.parquet", columns=["aa"])
+    sp.save_npz(tmp_path / "one.npz", sp.csr_matrix(X))
+    sp.save_npz(tmp_path / "two.npz", sp.csr_matrix(X[:, :2]))
+    with pytest.raises(InvalidData, match="2 columns"):
+        open_rows([tmp_path / "one.npz", tmp_path / "two.npz"])
+    np.savez(tmp_path / "other.npz", a=X)
+    with pytest.raises(InvalidData, match="not a CSR matrix"):
+        open_rows(tmp_path / "other.npz")
+    with pytest.raises(InvalidData, match="one format at a time"):
+        open_rows([tmp_path / "one.npz", tmp_path / "columns.npy"])
+    with pytest.raises(InvalidData, match="at least one path"):
+        open_rows([])
