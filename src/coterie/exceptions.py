@@ -27,6 +27,7 @@ __all__ = [
     "RowsChanged",
     "TooWide",
     "UndecidedFeasibility",
+    "WorkersLost",
 ]
 
 
@@ -66,6 +67,10 @@ class InvalidData(CoterieError, ValueError):
 
 class RowsChanged(InvalidData):
     """A file of rows was removed or rewritten while it was in use; nothing was written."""
+
+
+class WorkersLost(CoterieError, RuntimeError):
+    """The workers of a cluster died at a pass, or none is left; nothing was written."""
 
 
 class InvalidModel(CoterieError, ValueError):

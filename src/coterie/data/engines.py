@@ -8,15 +8,17 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from coterie.data.block import Stretch
 from coterie.data.threads import num_threads, one_blas_thread, thread_pool
+from coterie.exceptions import InvalidParameter
 
 __all__ = [
     "Engine",
     "ProcessEngine",
     "ThreadEngine",
+    "as_engine",
     "current_engine",
     "in_order",
     "run_alone",
@@ -88,9 +90,34 @@ def run_alone(function: Callable[[Any, Any], Result], stretch: Stretch, argument
 def in_order(started: Iterator[Any], ahead: int) -> Iterator[Any]:
     """Results of futures in their order; `ahead` of them are started before one is waited for."""
     waiting: deque[Any] = deque(islice(started, ahead))
-    while waiting:
-        yield waiting.popleft().result()
-        waiting.extend(islice(started, 1))
+    try:
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(islice(started, 1))
+    finally:  # an error, Ctrl-C, or nobody wants the rest
+        for future in waiting:
+            future.cancel()
+
+
+def as_engine(engine: Any) -> Engine:
+    """The engine that something is.
+
+    "threads", a pool of processes (`concurrent.futures`), a `distributed.Client`, or an `Engine`.
+    """
+    if engine == "threads":
+        return _threads
+    if isinstance(engine, Executor):
+        return ProcessEngine(engine, num_threads())
+    if type(engine).__module__.partition(".")[0] == "distributed":
+        from coterie.data.dask_engine import DaskEngine
+
+        return DaskEngine(engine)
+    if not hasattr(engine, "map"):
+        raise InvalidParameter(
+            f"engine={engine!r} is not known. Give 'threads', a pool of concurrent.futures, a "
+            "distributed.Client, or an object like coterie.data.Engine."
+        )
+    return cast(Engine, engine)
 
 
 _chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
@@ -103,9 +130,9 @@ def current_engine() -> Engine:
 
 
 @contextmanager
-def use_engine(engine: Engine) -> Iterator[None]:
-    """Run passes over rows by `engine` inside a `with` block."""
-    token = _chosen.set(engine)
+def use_engine(engine: Any) -> Iterator[None]:
+    """Run passes over rows by `engine`, whatever `as_engine` takes, inside a `with` block."""
+    token = _chosen.set(as_engine(engine))
     try:
         yield
     finally:

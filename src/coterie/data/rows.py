@@ -78,14 +78,14 @@ class Rows:
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, d), float32 or float64
+    X : ndarray or CSR matrix of shape (n, d), float32 or float64, or RowSource
     shift : ndarray of shape (d,), optional
         Subtracted from each dense row as it is read (never copied as a whole): distances between
         points far from the origin keep their digits.
     """
 
     def __init__(self, X: Any, shift: NDArray[Any] | None = None) -> None:
-        self.source: RowSource = MemoryRows(X)
+        self.source: RowSource = X if hasattr(X, "cut") else MemoryRows(X)
         if shift is not None and self.source.is_sparse:
             raise ValueError("a sparse matrix cannot be shifted without filling it")
         self.n, self.d = self.source.n, self.source.d

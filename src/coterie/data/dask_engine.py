@@ -1,0 +1,85 @@
+"""Passes on a Dask cluster: the one module that knows `distributed`, by submit and result alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any, TypeVar
+
+from coterie.data.block import Stretch
+from coterie.data.engines import ThreadEngine, in_order, run_alone
+from coterie.data.rows import MemoryRows
+from coterie.exceptions import WorkersLost
+
+__all__ = ["DaskEngine"]
+
+Result = TypeVar("Result")
+_AHEAD = 3  # blocks in flight for each thread of a worker: travelling, running, coming back
+_LOOK = 2.0  # seconds between looks at whether any worker is left
+_PATIENCE = 30.0  # seconds without a worker that are waited for another one
+
+
+class DaskEngine:
+    """The blocks of stored rows on the workers of a `distributed.Client`.
+
+    A task gets where its block is, the centres and other small things as plain arguments, so a
+    worker that dies loses nothing: its tasks are run again, elsewhere, from their descriptions.
+    Rows in memory are worked on where they are, by threads.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def map(
+        self, function: Callable[[Any, Any], Result], stretches: Iterable[Stretch], arguments: Any
+    ) -> Iterator[Result]:
+        """Yield `function(stretch.read(), arguments)` of every stretch."""
+        waiting = list(stretches)
+        if isinstance(waiting[0].source, MemoryRows):
+            return ThreadEngine().map(function, waiting, arguments)
+        started = (self._submit(function, stretch, arguments) for stretch in waiting)
+        return in_order(started, max(1, sum(self.client.ncores().values())) * _AHEAD)
+
+    def _submit(self, function: Any, stretch: Stretch, arguments: Any) -> _Patient:
+        # Not pure: the key would be a hash of all arguments, made anew for every block.
+        future = self.client.submit(run_alone, function, stretch, arguments, pure=False)
+        return _Patient(self.client, future)
+
+
+class _Patient:
+    """A future of Dask's whose result is not waited for when no worker is left to make it."""
+
+    def __init__(self, client: Any, future: Any) -> None:
+        self.client = client
+        self.future = future
+
+    def cancel(self) -> None:
+        """Tell the cluster that nobody waits for it."""
+        self.future.cancel()
+
+    def result(self) -> Any:
+        """The result; `WorkersLost` if the workers died at it."""
+        distributed = import_module("distributed")
+        seen = time.monotonic()
+        while True:
+            try:
+                return self.future.result(timeout=_LOOK)
+            except distributed.TimeoutError:
+                if self.client.ncores():
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > _PATIENCE:
+                    raise WorkersLost(
+                        f"the cluster at {self.client.scheduler.address} has had no worker for "
+                        f"{_PATIENCE:.0f} s; nothing was written. Start workers and fit again."
+                    ) from None
+            except (distributed.scheduler.KilledWorker, distributed.CancelledError) as error:
+                raise WorkersLost(
+                    f"workers of the cluster at {self.client.scheduler.address} died again and "
+                    f"again at one block; nothing was written. Often a block with its sums does "
+                    f"not fit in a worker's memory limit: give workers more. ({error})"
+                ) from error
