@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from coterie.data import Block, ProcessEngine, Rows, fold, map_blocks, use_engine, use_threads
+from coterie.data import (
+    Block,
+    ProcessEngine,
+    Rows,
+    centered,
+    fold,
+    map_blocks,
+    use_engine,
+    use_threads,
+)
 from coterie.data.passes import block_edges
 
 N = 3 * 4096 + 17
@@ -80,7 +89,7 @@ def test_a_fold_does_not_write_into_a_result():
 
 
 def test_chunks_are_measured_from_the_origin_and_leave_the_rows_alone(X):
-    rows = Rows.centered(X)
+    rows = centered(X)
     before = X.copy()
     found = fold(map_blocks(rows, column_sums, 1), joined=("place",))
     np.testing.assert_allclose(found.columns, 0, atol=1e-6)
@@ -94,7 +103,7 @@ def taken(block: Block, at: Any) -> list[Any]:
 
 
 def test_a_block_gives_rows_by_their_position_in_it(X):
-    rows, at = Rows.centered(X), np.array([7, 2])
+    rows, at = centered(X), np.array([7, 2])
     before = X.copy()
     for (start, _), found in zip(block_edges(N), fold(map_blocks(rows, taken, at)), strict=True):
         np.testing.assert_array_equal(found, rows.take(start + at))
@@ -130,7 +139,7 @@ def test_state_and_listed_rows_come_as_the_blocks_own_part(X):
 
 
 def test_threads_and_processes_give_the_same_bits(X):
-    rows = Rows.centered(X)
+    rows = centered(X)
     with use_threads(1):
         alone = fold(map_blocks(rows, column_sums, 2), joined=("place",))
     with use_threads(3):

@@ -1,6 +1,7 @@
 """Where rows live, and what runs a pass over them. No mathematics here."""
 
 from coterie.data.block import Block
+from coterie.data.centering import centered
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, use_engine
 from coterie.data.opening import open_rows
 from coterie.data.passes import fold, map_blocks
@@ -17,6 +18,7 @@ __all__ = [
     "Rows",
     "StoredRows",
     "ThreadEngine",
+    "centered",
     "fold",
     "map_blocks",
     "num_threads",

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 __all__ = ["MemoryRows", "RowSource", "Rows"]
 
-_SAMPLE = 10_000
-_FAR_OUT = 4.0  # squared distance of the mean from the origin, in units of the rows' variance
-
 
 class RowSource(Protocol):
     """Rows that can be read in stretches and by number; another place to keep rows is one class.
@@ -91,23 +88,6 @@ class Rows:
         self.n, self.d = self.source.n, self.source.d
         self.dtype, self.is_sparse = self.source.dtype, self.source.is_sparse
         self.shift = np.asarray([] if shift is None else shift, dtype=self.dtype)
-
-    @classmethod
-    def centered(cls, X: Any) -> Rows:
-        """Dense rows measured from their mean where distances from the origin would lose digits.
-
-        That is where the mean is far out beside the spread of the rows; other rows, and sparse
-        ones, are read as they are.
-        """
-        rows = cls(X)
-        if rows.is_sparse:
-            return rows
-        sample = X[:: max(1, X.shape[0] // _SAMPLE)].astype(np.float64)
-        mean = sample.mean(axis=0)
-        with np.errstate(over="ignore"):  # infinite on both sides: nothing a shift could mend
-            spread = ((sample - mean) ** 2).sum()
-            far = len(sample) * (mean @ mean) > _FAR_OUT * spread
-        return cls(X, shift=X.mean(axis=0, dtype=np.float64)) if far else rows
 
     @classmethod
     def of(cls, X: Any) -> Rows:

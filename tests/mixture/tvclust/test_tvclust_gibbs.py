@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import Rows, centered
 from coterie.mixture.tvclust import gibbs
 from coterie.mixture.tvclust.families import Gaussian, Multinomial
 from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
@@ -167,7 +167,7 @@ def test_long_runs_of_updates_and_downdates_keep_their_digits():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) * 1e-3 + 50.0])
     data = TwoViews(
-        Rows.centered(X), np.empty(0), PairEvidence(Constraints(200)), Gaussian(X.var(0), 1.0, 5.0)
+        centered(X), np.empty(0), PairEvidence(Constraints(200)), Gaussian(X.var(0), 1.0, 5.0)
     )
     sampler = gibbs.Sampler(data)
     labels = np.repeat([0, 1], 100)

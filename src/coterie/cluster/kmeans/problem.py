@@ -28,7 +28,7 @@ from coterie.cluster.labelling import (
 )
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import Rows, centered
 from coterie.distortions import Distortion
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
@@ -95,7 +95,7 @@ class KMeansProblem:
         settings: KMeansSettings,
     ) -> None:
         distortion.check_rows(X)
-        self.rows = Rows.centered(X) if distortion.translation_invariant else Rows(X)
+        self.rows = centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
         self.weights = NONE if weights is None else weights
         self.distortion = distortion

@@ -25,7 +25,7 @@ from coterie.cluster.labelling import (
 )
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import Rows, centered
 from coterie.distortions import (
     CenterTerms,
     Distortion,
@@ -74,7 +74,7 @@ class RdpProblem:
         self.distortion = divergence.distortion.bind(X)
         self.root = divergence.root
         self.A = self.distortion.initial(X.shape[1])
-        self.rows = Rows.centered(X) if self.distortion.translation_invariant else Rows(X)
+        self.rows = centered(X) if self.distortion.translation_invariant else Rows(X)
         self.n, self.d = self.rows.n, self.rows.d
         self.weights = NONE if weights is None else weights
         self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, map_blocks
+from coterie.data import Rows, centered, map_blocks
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
@@ -175,7 +175,7 @@ class PPC(ConstrainedClusterer):
         rng = check_random_state(self.random_state)
         settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
         core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
-        problem = make_problem(Rows.centered(X), core, self._shape(), self.weights_update)
+        problem = make_problem(centered(X), core, self._shape(), self.weights_update)
         best: EmRun | None = None
         for number in range(self._n_starts()):
             start = self._start(problem, X, constraints, rng, number)
