@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
+from coterie.data import StoredRows
+from coterie.exceptions import InvalidData
 from coterie.progress import announce_compiling
 from coterie.validation import check_constraints, check_rows, check_sample_weight
 
@@ -37,18 +39,35 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     that fails leaves an earlier fit as it was.
     """
 
+    _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
+
     def _check_fit_input(
         self, X: Any, constraints: Any, sample_weight: Any = None
     ) -> tuple[Any, Constraints, NDArray[np.float64] | None]:
-        """Rows (float32/64, dense or CSR), constraints for them, weights (n,) or None."""
+        """Rows (float32/64, dense or CSR, or in files), constraints for them, weights or None."""
         announce_compiling()
-        X = check_rows(self, X, reset=True, sparse=self.__sklearn_tags__().input_tags.sparse)
+        X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
 
     def _check_new_rows(self, X: Any) -> Any:
         """Rows for `predict` and `transform`, with the columns seen in `fit`."""
-        return check_rows(self, X, reset=False, sparse=self.__sklearn_tags__().input_tags.sparse)
+        return self._check_rows(X, reset=False)
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        sparse = self.__sklearn_tags__().input_tags.sparse
+        if not isinstance(X, StoredRows):
+            return check_rows(self, X, reset=reset, sparse=sparse)
+        if not self._reads_stored_rows:
+            raise InvalidData(
+                f"{type(self).__name__} works on rows in memory; read them (rows.read(0, rows.n)) "
+                "if they fit, or use one that reads rows in files: PCKMeans and its family."
+            )
+        if not X.n:
+            raise InvalidData("the files hold no row.")
+        # Width and names of the columns by one row; values are checked as they are read.
+        check_rows(self, X.head(), reset=reset, sparse=sparse)
+        return X
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""

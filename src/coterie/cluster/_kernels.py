@@ -26,7 +26,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
     is not among them.
     """
     # IN: product (c, K); offset (K,); first: number of the first listed row from `start` on;
-    #     terms: weight (b,) or (0,) for ones, term (b,); price: factor, limit (free rows that
+    #     terms: weight (c,) or (0,) for ones, term (c,); price: factor, limit (free rows that
     #     cost as much are labelled BEYOND and not summed), root (the distance is the square root);
     #     listed (r,) positions in the block; before (r,) labels they keep, or (0,)
     # OUT: labels (b,); unary (r, K) costs of listed rows and lead (r,), what the best other label
@@ -37,7 +37,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
     at = first
     for c in range(product.shape[0]):
         i = start + c
-        w = price.factor if weight.size == 0 else price.factor * weight[i]
+        w = price.factor if weight.size == 0 else price.factor * weight[c]
         free = at == listed.size or listed[at] != i
         if free or before.size == 0:
             best = 0
@@ -51,7 +51,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
         else:
             labels[i] = before[at]
         if free:
-            cost = _cost_of(w, np.float64(low) + term[i], price.root)
+            cost = _cost_of(w, np.float64(low) + term[c], price.root)
             if price.limit < np.inf and w > 0.0 and not cost < price.limit:
                 labels[i] = BEYOND
             else:
@@ -61,7 +61,7 @@ def nearest(product, offset, start, first, terms, price, listed, before, labels,
         other = np.inf
         for k in range(n_clusters):
             here = product[c, k] + offset[k]
-            cost = _cost_of(w, np.float64(here) + term[i], price.root)
+            cost = _cost_of(w, np.float64(here) + term[c], price.root)
             unary[at, k] = cost
             if k != y and cost < other:
                 other = cost

@@ -5,21 +5,23 @@ Every function of a block here is pure: it can run in a thread, another process 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
-from coterie.cluster.statistics import NONE, Counter, Shape, Statistics, sum_rows
-from coterie.data import Block, Rows, fold, map_blocks
+from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
+from coterie.data import Block, MemoryRows, Rows, fold, map_blocks
 from coterie.distortions import CenterTerms, Distortion
+from coterie.exceptions import InvalidData
 
 __all__ = [
     "BEYOND",
     "Labelled",
     "Price",
     "RowTerms",
+    "check_domain",
     "distances_to",
     "label_rows",
     "measure_rows",
@@ -38,12 +40,24 @@ _LARGE, _SMALL = 1 << 22, 1 << 20
 class RowTerms(NamedTuple):
     """What belongs to each row under a metric: its weight and the distortion's r and s.
 
-    `weight` and `scale` of size 0 stand for ones.
+    `weight` and `scale` of size 0 stand for ones. A `term` of size 0 says that term and scale are
+    made of the rows whenever these are read, as they are for rows that do not fit in memory.
     """
 
     weight: Array
     term: Array
     scale: Array
+
+    def of_piece(
+        self, lo: int, hi: int, piece: Any, distortion: Distortion, A: Array | None
+    ) -> RowTerms:
+        """Those of rows lo..hi, which `piece` holds."""
+        weight = self.weight[lo:hi]
+        if self.term.size:
+            return RowTerms(weight, self.term[lo:hi], self.scale[lo:hi])
+        scale = distortion.row_scale(piece, A)
+        term = np.asarray(distortion.row_term(piece, A), dtype=np.float64)
+        return RowTerms(weight, term, NONE if scale is None else np.asarray(scale, np.float64))
 
 
 class Price(NamedTuple):
@@ -83,6 +97,7 @@ class Labelled(NamedTuple):
 
 class _Centers(NamedTuple):
     distortion: Distortion
+    A: Array | None
     terms: CenterTerms
     price: Price
     shape: Shape
@@ -96,6 +111,7 @@ def label_rows(
     rows: Rows,
     row_terms: RowTerms,
     distortion: Distortion,
+    A: Array | None,
     terms: CenterTerms,
     price: Price,
     shape: Shape,
@@ -112,7 +128,7 @@ def label_rows(
     passes = map_blocks(
         rows,
         _label_block,
-        _Centers(distortion, terms, price, shape),
+        _Centers(distortion, A, terms, price, shape),
         state=row_terms,
         listed=listed,
         listed_state=held,
@@ -122,8 +138,7 @@ def label_rows(
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:
-    distortion, terms, price, shape = centers
-    own: RowTerms = block.state
+    distortion, A, terms, price, shape = centers
     size, r = block.stop - block.start, block.listed.size
     labels = np.empty(size, dtype=np.int32)
     unary, lead = np.empty((r, shape.n_clusters)), np.empty(r)
@@ -131,14 +146,14 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     total, first = 0.0, 0
     size = _SMALL if shape.form is not None else _LARGE
     for lo, hi, piece in block.chunks(shape.n_clusters, size):
-        scale = own.scale[lo:hi]
-        product = distortion.product(piece, terms, scale if scale.size else None)
+        own = block.state.of_piece(lo, hi, piece, distortion, A)
+        product = distortion.product(piece, terms, own.scale if own.scale.size else None)
         cost, first = kernels.nearest(
             product, terms.offset, lo, first, own, price, block.listed,
             block.listed_state.labels, labels, unary, lead,
         )  # fmt: skip
         total += cost
-        counter.add(piece, labels[lo:hi], own.weight[lo:hi], scale)
+        counter.add(piece, labels[lo:hi], own.weight, own.scale)
     return Labelled(labels, unary, lead, total, counter.statistics)
 
 
@@ -155,7 +170,12 @@ class _Measured(NamedTuple):
 def measure_rows(
     rows: Rows, weight: Array, distortion: Distortion, A: Array | None = None
 ) -> RowTerms:
-    """The distortion's row term and row scale of every row under the metric A."""
+    """The distortion's row term and row scale of every row under the metric A.
+
+    Of rows in files nothing is kept: see `RowTerms`.
+    """
+    if not rows.in_memory:
+        return RowTerms(weight, NONE, NONE)
     found = fold(map_blocks(rows, _measure_block, _Metric(distortion, A)), joined=("term", "scale"))
     return RowTerms(weight, found.term, found.scale)
 
@@ -221,6 +241,7 @@ def _argmin_block(block: Block, to: _To) -> Array:
 class _Labels(NamedTuple):
     labels: Array
     weight: Array = NONE
+    term: Array = NONE
     scale: Array = NONE
 
 
@@ -244,17 +265,49 @@ def _own_block(block: Block, to: _To) -> Array:
 
 class _SumTask(NamedTuple):
     distortion: Distortion
+    A: Array | None
     shape: Shape
 
 
 def sums_by_label(
-    rows: Rows, labels: Array, row_terms: RowTerms, distortion: Distortion, shape: Shape
+    rows: Rows,
+    labels: Array,
+    row_terms: RowTerms,
+    distortion: Distortion,
+    A: Array | None,
+    shape: Shape,
 ) -> Statistics:
     """Statistics of all rows by label (n,); rows with a negative label are passed over."""
-    state = _Labels(labels.astype(np.int32), row_terms.weight, row_terms.scale)
-    return fold(map_blocks(rows, _sum_block, _SumTask(distortion, shape), state=state))
+    state = _Labels(labels.astype(np.int32), *row_terms)
+    return fold(map_blocks(rows, _sum_block, _SumTask(distortion, A, shape), state=state))
 
 
 def _sum_block(block: Block, task: _SumTask) -> Statistics:
-    own: _Labels = block.state
-    return sum_rows(block.chunks(), own.labels, own.weight, own.scale, *task)
+    distortion, A, shape = task
+    labels, *terms = block.state
+    row_terms = RowTerms(*terms)
+    counter = Counter(shape, distortion)
+    for lo, hi, piece in block.chunks():
+        own = row_terms.of_piece(lo, hi, piece, distortion, A)
+        counter.add(piece, labels[lo:hi], own.weight, own.scale)
+    return counter.statistics
+
+
+def check_domain(rows: Rows, distortion: Distortion) -> None:
+    """Refuse rows outside the domain of the distortion, naming the first."""
+    if isinstance(rows.source, MemoryRows):
+        distortion.check_rows(rows.source.X)
+        return
+    for number, problem in enumerate(map_blocks(rows, _check_block, distortion)):
+        if problem is not None:
+            raise InvalidData(
+                f"block {number} of the files, rows counted from its first: {problem}"
+            )
+
+
+def _check_block(block: Block, distortion: Distortion) -> str | None:
+    try:
+        distortion.check_rows(block.rows)
+    except InvalidData as problem:
+        return f"{problem}"
+    return None

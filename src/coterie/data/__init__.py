@@ -3,6 +3,7 @@
 from coterie.data.block import Block
 from coterie.data.centering import centered
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, use_engine
+from coterie.data.keeping import keeping
 from coterie.data.opening import open_rows
 from coterie.data.passes import fold, map_blocks
 from coterie.data.rows import MemoryRows, Rows, RowSource
@@ -20,6 +21,7 @@ __all__ = [
     "ThreadEngine",
     "centered",
     "fold",
+    "keeping",
     "map_blocks",
     "num_threads",
     "one_blas_thread",

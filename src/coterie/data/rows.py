@@ -95,6 +95,11 @@ class Rows:
         return X if isinstance(X, Rows) else cls(X)
 
     @property
+    def in_memory(self) -> bool:
+        """Whether all rows are at hand; else what belongs to each row is made anew when read."""
+        return isinstance(self.source, MemoryRows)
+
+    @property
     def origin(self) -> NDArray[Any]:
         """The point (d,) that rows are measured from."""
         return self.shift if self.shift.size else np.zeros(self.d, dtype=self.dtype)

@@ -6,6 +6,7 @@ import copy
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -99,6 +100,14 @@ class StoredRows(ABC):
         part = copy.copy(self)
         part._first, part.n = self._first + start, stop - start
         return part
+
+    def head(self) -> Any:
+        """The first row, with the names of the columns if they have any."""
+        first = self.read(0, 1)
+        if self.names is None:
+            return first
+        arrow = import_module("pyarrow")
+        return arrow.table({name: first[:, at] for at, name in enumerate(self.names)})
 
     def _refuse(self, rows: Any, start: int) -> None:
         dense = rows.toarray() if sp.issparse(rows) else rows

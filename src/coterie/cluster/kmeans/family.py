@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +15,7 @@ from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers
-from coterie.cluster.labelling import distances_to, nearest_centers
+from coterie.cluster.labelling import check_domain, distances_to, nearest_centers
 from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
 from coterie.distortions import Distortion
@@ -35,6 +34,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     """
 
     _problem_type: type[KMeansProblem] = KMeansProblem
+    _reads_stored_rows = True
 
     # -- what a subclass says ------------------------------------------------------------------
     @abstractmethod
@@ -203,9 +203,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         check_is_fitted(self)
         X = self._check_new_rows(X)
         distortion = self._distortion()
-        distortion.check_rows(X)
+        rows = Rows(X)
+        check_domain(rows, distortion)
         centers, shift = self.cluster_centers_.astype(X.dtype), None
-        if distortion.translation_invariant and not issparse(X):
+        if distortion.translation_invariant and not rows.is_sparse:
             shift = centers.mean(axis=0)
             centers = centers - shift
         return Rows(X, shift), centers, distortion

@@ -22,13 +22,14 @@ from coterie.cluster.labelling import (
     Labelled,
     Price,
     RowTerms,
+    check_domain,
     label_rows,
     measure_rows,
     own_distances,
 )
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered
+from coterie.data import Rows, centered, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
@@ -94,18 +95,19 @@ class KMeansProblem:
         distortion: Distortion,
         settings: KMeansSettings,
     ) -> None:
-        distortion.check_rows(X)
-        self.rows = centered(X) if distortion.translation_invariant else Rows(X)
+        check_domain(Rows(X), distortion)
+        rows = centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
         self.weights = NONE if weights is None else weights
         self.distortion = distortion
         self.settings = settings
         self.price = Price(settings.factor)
-        self.shape = Shape(settings.n_clusters, self.rows.d, settings.form, settings.per_cluster)
+        self.shape = Shape(settings.n_clusters, rows.d, settings.form, settings.per_cluster)
         self.graph = CoreGraph(
             constraints, settings.n_clusters, settings.inference, settings.time_limit
         )
         self.core = self.graph.core
+        self.rows = keeping(rows, self.core.rows)
         self.pair_weight = constraints.cost()
 
     @property
@@ -214,7 +216,7 @@ class KMeansProblem:
         terms = terms._replace(offset=terms.offset - measure.log_det.astype(terms.offset.dtype))
         before = None if nodes is None else self.core.expand(nodes)
         return label_rows(
-            self.rows, measure.terms, self.distortion, terms, self.price, self.shape,
+            self.rows, measure.terms, self.distortion, measure.A, terms, self.price, self.shape,
             self.core.rows, before,
         )  # fmt: skip
 
@@ -249,9 +251,13 @@ class KMeansProblem:
         self, rows: Array, labels: Array, weights: Array, measure: Measure, shape: Shape
     ) -> Statistics:
         """Statistics of the listed rows under the labels given with them."""
-        scale = measure.terms.scale[rows] if measure.terms.scale.size else NONE
-        pieces = [(0, rows.size, self.rows.take(rows))]
-        return sum_rows(pieces, labels, weights, scale, self.distortion, shape)
+        picked = self.rows.take(rows)
+        if measure.terms.scale.size:
+            scale = measure.terms.scale[rows]
+        else:
+            made = self.distortion.row_scale(picked, measure.A)
+            scale = NONE if made is None else np.asarray(made, dtype=np.float64)
+        return sum_rows([(0, rows.size, picked)], labels, weights, scale, self.distortion, shape)
 
     # -- M-step (A) ------------------------------------------------------------------------
     def centers_of(self, assignment: Assignment, old: Array, measure: Measure) -> Array:
@@ -297,7 +303,7 @@ class KMeansProblem:
         shape, none = Shape(len(centers), self.rows.d), np.empty(0, dtype=np.int64)
         terms = distortion.center_terms(centers, A)
         counts, sums, _ = label_rows(
-            sample, own, distortion, terms, self.price, shape, none
+            sample, own, distortion, A, terms, self.price, shape, none
         ).statistics
         means = distortion.centroid(sums, np.where(counts > 0, counts, 1.0), A)
         slope, offset, _ = distortion.center_terms(means, A)

@@ -158,7 +158,7 @@ def perturbed_mean(problem: KMeansProblem, measure: Measure, centers: Array, rng
     together = np.zeros(problem.rows.n, dtype=np.int32)
     shape = Shape(1, problem.rows.d)
     counts, sums, _ = sums_by_label(
-        problem.rows, together, measure.terms, problem.distortion, shape
+        problem.rows, together, measure.terms, problem.distortion, measure.A, shape
     )
     mean = problem.distortion.centroid(sums, counts, shared_metric(measure.A))
     missing = problem.settings.n_clusters - len(centers)

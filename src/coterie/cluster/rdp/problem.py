@@ -92,7 +92,7 @@ class RdpProblem:
         """Every row with its nearest centre; free rows at lambda or farther are `BEYOND`."""
         price, shape = Price(1.0, lambda_, self.root), Shape(len(centers), self.d)
         return label_rows(
-            self.rows, self.row_terms, self.distortion, self.terms(centers), price, shape,
+            self.rows, self.row_terms, self.distortion, self.A, self.terms(centers), price, shape,
             self.core.rows,
         )  # fmt: skip
 
@@ -128,7 +128,7 @@ class RdpProblem:
     def sum_all(self, labels: Array, n_clusters: int) -> Statistics:
         """Counts and sums of all rows by label (n,)."""
         shape = Shape(n_clusters, self.d)
-        return sums_by_label(self.rows, labels, self.row_terms, self.distortion, shape)
+        return sums_by_label(self.rows, labels, self.row_terms, self.distortion, self.A, shape)
 
     def centers(self, statistics: Statistics, kept: Array) -> Array:
         """Centres (K, d) of the clusters; `kept` (K, d) stands where no row has any weight."""
