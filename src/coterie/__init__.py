@@ -35,6 +35,7 @@ __all__ = [
     "SeededKMeans",
     "TVClust",
     "compare",
+    "engine",
     "load",
     "save",
 ]
@@ -63,6 +64,7 @@ _HOMES = {
     "PPC": "coterie.mixture",
     "TVClust": "coterie.mixture",
     "compare": "coterie.comparison",
+    "engine": "coterie.data",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
 }
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     )
     from coterie.comparison import compare
     from coterie.constraints import Constraints, PairTable
+    from coterie.data import engine
     from coterie.mixture import PPC, TVClust
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation

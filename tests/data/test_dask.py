@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from coterie.data import Block, Rows, fold, map_blocks, open_rows, use_engine
+from coterie.data import Block, Rows, engine, fold, map_blocks, open_rows
 from coterie.exceptions import InvalidParameter, WorkersLost
 
 distributed = pytest.importorskip("distributed")
@@ -43,7 +43,7 @@ def cluster(workers: int):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_cluster_gives_the_bits_of_threads(rows, workers):
     expected = fold(map_blocks(rows, sums, 1.7))
-    with cluster(workers) as local, distributed.Client(local) as client, use_engine(client):
+    with cluster(workers) as local, distributed.Client(local) as client, engine(client):
         np.testing.assert_array_equal(fold(map_blocks(rows, sums, 1.7)), expected)
 
 
@@ -53,7 +53,7 @@ def whose(block: Block, _: None) -> int:
 
 def test_rows_in_memory_stay_where_they_are(rows):
     X = rows.source.read(0, N)
-    with cluster(1) as local, distributed.Client(local) as client, use_engine(client):
+    with cluster(1) as local, distributed.Client(local) as client, engine(client):
         here = list(map_blocks(Rows(X), whose, None))
         there = list(map_blocks(rows, whose, None))
     assert set(here) == {os.getpid()}
@@ -66,7 +66,7 @@ def kill_one(client) -> None:
 
 def test_a_worker_that_is_killed_changes_nothing(rows):
     expected = fold(map_blocks(rows, sums, 1.3))
-    with cluster(2) as local, distributed.Client(local) as client, use_engine(client):
+    with cluster(2) as local, distributed.Client(local) as client, engine(client):
         killer = threading.Timer(0.5, kill_one, [client])
         killer.start()
         found = fold(map_blocks(rows, slow_sums, 1.3))
@@ -76,7 +76,7 @@ def test_a_worker_that_is_killed_changes_nothing(rows):
 
 def test_a_cluster_without_workers_is_told_apart_from_a_slow_one(rows, monkeypatch):
     monkeypatch.setattr("coterie.data.dask_engine._PATIENCE", 1.0)
-    with cluster(1) as local, distributed.Client(local) as client, use_engine(client):
+    with cluster(1) as local, distributed.Client(local) as client, engine(client):
         local.scale(0)
         while client.ncores():
             time.sleep(0.1)
@@ -93,7 +93,7 @@ def test_a_block_that_kills_every_worker_is_given_up(rows):
     with (
         cluster(2) as local,
         distributed.Client(local) as client,
-        use_engine(client),
+        engine(client),
         pytest.raises(WorkersLost, match="nothing was written"),
     ):
         list(map_blocks(rows, die, None))
@@ -107,12 +107,12 @@ def test_an_error_in_a_block_comes_back_as_it_is(rows):
     with (
         cluster(1) as local,
         distributed.Client(local) as client,
-        use_engine(client),
+        engine(client),
         pytest.raises(ZeroDivisionError, match="0"),
     ):
         list(map_blocks(rows, fail, None))
 
 
 def test_what_is_no_engine_is_refused():
-    with pytest.raises(InvalidParameter, match="is not known"), use_engine("spark"):
+    with pytest.raises(InvalidParameter, match="is not known"), engine("spark"):
         pass

@@ -16,9 +16,9 @@ from coterie.data import (
     ProcessEngine,
     Rows,
     centered,
+    engine,
     fold,
     map_blocks,
-    use_engine,
     use_threads,
 )
 from coterie.data.passes import block_edges
@@ -146,7 +146,7 @@ def test_threads_and_processes_give_the_same_bits(X):
         threads = fold(map_blocks(rows, column_sums, 2), joined=("place",))
     with (
         ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-        use_engine(ProcessEngine(pool, 2)),
+        engine(ProcessEngine(pool, 2)),
     ):
         processes = fold(map_blocks(rows, column_sums, 2), joined=("place",))
     for other in (threads, processes):

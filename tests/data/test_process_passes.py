@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 from coterie import HMRFKMeans, MPCKMeans, PCKMeans, RDPMeans
 from coterie.constraints import sample_pairs
-from coterie.data import ProcessEngine, use_engine, use_threads
+from coterie.data import ProcessEngine, engine, use_threads
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_pairs(y, 40, random_state=0)
@@ -87,12 +87,12 @@ def test_processes_give_the_bits_of_threads(case, pool, monkeypatch):
         known = None
     with use_threads(2):
         here = result(estimator, rows, known)
-    engine = Counting(pool, 2)
-    with use_engine(engine):
+    counting = Counting(pool, 2)
+    with engine(counting):
         there = result(estimator, rows, known)
     for one, two in zip(here, there, strict=True):
         np.testing.assert_array_equal(one, two)
-    assert engine.sent > 0 or type(estimator).__name__ == "ConstrainedCompleteLink"
+    assert counting.sent > 0 or type(estimator).__name__ == "ConstrainedCompleteLink"
 
 
 def test_sparse_rows_too(pool, monkeypatch):
@@ -100,7 +100,7 @@ def test_sparse_rows_too(pool, monkeypatch):
     rows = sp.csr_matrix(np.abs(X))
     for estimator in (PCKMeans(3, random_state=0), HMRFKMeans(3, distortion="kl", random_state=0)):
         here = result(estimator, rows, KNOWN)
-        with use_engine(ProcessEngine(pool, 2)):
+        with engine(ProcessEngine(pool, 2)):
             there = result(estimator, rows, KNOWN)
         for one, two in zip(here, there, strict=True):
             np.testing.assert_array_equal(one, two)

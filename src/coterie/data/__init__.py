@@ -2,7 +2,7 @@
 
 from coterie.data.block import Block
 from coterie.data.centering import centered
-from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, use_engine
+from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, engine
 from coterie.data.keeping import keeping
 from coterie.data.opening import open_rows
 from coterie.data.passes import fold, map_blocks
@@ -20,6 +20,7 @@ __all__ = [
     "StoredRows",
     "ThreadEngine",
     "centered",
+    "engine",
     "fold",
     "keeping",
     "map_blocks",
@@ -28,6 +29,5 @@ __all__ = [
     "one_thread",
     "open_rows",
     "thread_pool",
-    "use_engine",
     "use_threads",
 ]

@@ -20,9 +20,9 @@ __all__ = [
     "ThreadEngine",
     "as_engine",
     "current_engine",
+    "engine",
     "in_order",
     "run_alone",
-    "use_engine",
 ]
 
 Result = TypeVar("Result")
@@ -99,25 +99,22 @@ def in_order(started: Iterator[Any], ahead: int) -> Iterator[Any]:
             future.cancel()
 
 
-def as_engine(engine: Any) -> Engine:
-    """The engine that something is.
-
-    "threads", a pool of processes (`concurrent.futures`), a `distributed.Client`, or an `Engine`.
-    """
-    if engine == "threads":
+def as_engine(who: Any) -> Engine:
+    """The engine that something is: see `engine`."""
+    if who == "threads":
         return _threads
-    if isinstance(engine, Executor):
-        return ProcessEngine(engine, num_threads())
-    if type(engine).__module__.partition(".")[0] == "distributed":
+    if isinstance(who, Executor):
+        return ProcessEngine(who, num_threads())
+    if type(who).__module__.partition(".")[0] == "distributed":
         from coterie.data.dask_engine import DaskEngine
 
-        return DaskEngine(engine)
-    if not hasattr(engine, "map"):
+        return DaskEngine(who)
+    if not hasattr(who, "map"):
         raise InvalidParameter(
-            f"engine={engine!r} is not known. Give 'threads', a pool of concurrent.futures, a "
+            f"engine={who!r} is not known. Give 'threads', a pool of concurrent.futures, a "
             "distributed.Client, or an object like coterie.data.Engine."
         )
-    return cast(Engine, engine)
+    return cast(Engine, who)
 
 
 _chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
@@ -125,14 +122,29 @@ _threads = ThreadEngine()
 
 
 def current_engine() -> Engine:
-    """The engine that `use_engine` chose, else threads."""
+    """The engine chosen by `engine`, else threads."""
     return _chosen.get() or _threads
 
 
 @contextmanager
-def use_engine(engine: Any) -> Iterator[None]:
-    """Run passes over rows by `engine`, whatever `as_engine` takes, inside a `with` block."""
-    token = _chosen.set(as_engine(engine))
+def engine(who: Any) -> Iterator[None]:
+    """Who runs the passes over rows inside a `with` block. It never changes a result.
+
+    Parameters
+    ----------
+    who : "threads", pool, distributed.Client or Engine
+        A pool of `concurrent.futures` (processes, of a kind that can be spawned) works on rows in
+        memory and in files; a Dask cluster on rows that it can reach by itself, and leaves those
+        in memory to threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import coterie
+    >>> with coterie.engine("threads"):
+    ...     labels = coterie.PCKMeans(2, random_state=0).fit(np.array([[0.0], [1], [8]])).labels_
+    """
+    token = _chosen.set(as_engine(who))
     try:
         yield
     finally:

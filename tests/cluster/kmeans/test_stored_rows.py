@@ -23,7 +23,7 @@ from coterie import (
     SeededKMeans,
 )
 from coterie.constraints import sample_pairs
-from coterie.data import open_rows, use_engine, use_threads
+from coterie.data import engine, open_rows, use_threads
 from coterie.exceptions import InvalidData, RowsChanged
 
 N, D, K = 20_000, 4, 3
@@ -86,7 +86,7 @@ def test_processes_give_the_bits_of_memory(tmp_path, made):
     X, known = made
     rows = written(tmp_path, X, "parquet")
     spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=spawn) as pool, use_engine(pool):
+    with ProcessPoolExecutor(2, mp_context=spawn) as pool, engine(pool):
         there = HMRFKMeans(K, random_state=0).fit(rows, constraints=known)
     assert_same(HMRFKMeans(K, random_state=0).fit(X, constraints=known), there)
 
@@ -101,7 +101,7 @@ def test_a_cluster_gives_the_bits_of_memory(tmp_path, made, workers):
             n_workers=workers, threads_per_worker=1, dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
-        use_engine(client),
+        engine(client),
     ):
         there = PCKMeans(K, random_state=0).fit(rows, constraints=known)
         labels = there.predict(rows)

@@ -17,7 +17,7 @@ from coterie.cluster import Mosaic
 from coterie.cluster.mosaic import search
 from coterie.cluster.mosaic.space import MosaicSpace
 from coterie.constraints import Constraints
-from coterie.data import ProcessEngine, use_engine, use_threads
+from coterie.data import ProcessEngine, engine, use_threads
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from reference import mosaic as naive
 
@@ -338,7 +338,7 @@ class TestInput:
         wanted = clone(model).fit(X, constraints=known)
         with (
             ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool,
-            use_engine(ProcessEngine(pool, 2)),
+            engine(ProcessEngine(pool, 2)),
         ):
             found = clone(model).fit(X, constraints=known)
             np.testing.assert_array_equal(found.predict(X), wanted.predict(X))
