@@ -335,8 +335,9 @@ class Constraints:
     ) -> Constraints:
         """One pair a row of any data frame (pandas, polars, pyarrow); arguments name columns.
 
-        `ids` lists the user's id of every data row; without it, `a` and `b` are row numbers and
-        `n_samples` is needed.
+        `ids` lists the user's id of every data row, or is a column of files
+        (`coterie.data.open_column`), which is read through and not held; without it, `a` and `b`
+        are row numbers and `n_samples` is needed.
         """
         from coterie.constraints.frames import from_frame
 

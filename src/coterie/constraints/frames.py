@@ -54,11 +54,10 @@ def from_frame(
         if name is not None and name not in table.columns:
             raise InvalidConstraints(f"the frame has no column {name!r}; it has {table.columns}")
     if ids is not None:
-        index = _row_of_id(ids)
-        if n_samples is not None and n_samples != len(index):
-            raise InvalidConstraints(f"n_samples={n_samples} but ids lists {len(index)} rows")
-        n = len(index)
-        left, right = (_rows_of(table[name], index) for name in (a, b))
+        index, n = _row_of_id(ids, {*table[a].to_list(), *table[b].to_list()})
+        if n_samples is not None and n_samples != n:
+            raise InvalidConstraints(f"n_samples={n_samples} but ids lists {n} rows")
+        left, right = (_rows_of(table[name], index, n) for name in (a, b))
     elif n_samples is None:
         raise InvalidConstraints(
             "give ids= (the id of every data row, in order), or n_samples= if columns "
@@ -130,8 +129,13 @@ def _as_eager(frame: Any) -> nw.DataFrame[Any]:
         ) from error
 
 
-def _row_of_id(ids: Any) -> dict[Any, int]:
-    """Row number of each id; a dict because ids may be of any hashable type."""
+def _row_of_id(ids: Any, wanted: set[Any]) -> tuple[dict[Any, int], int]:
+    """Row number of each id, of a column in files those of the wanted ones; and the rows there are.
+
+    A dict because ids may be of any hashable type.
+    """
+    if hasattr(ids, "find"):  # a column of files: `coterie.data.StoredColumn`
+        return ids.find(wanted), len(ids)
     listed = ids.to_list() if hasattr(ids, "to_list") else np.asarray(ids).tolist()
     index = dict(zip(listed, range(len(listed)), strict=True))
     if len(index) < len(listed):
@@ -140,10 +144,10 @@ def _row_of_id(ids: Any) -> dict[Any, int]:
             f"ids holds {listed[first]!r} more than once (rows {first} and "
             f"{index[listed[first]]}); every data row needs its own id"
         )
-    return index
+    return index, len(listed)
 
 
-def _rows_of(column: nw.Series[Any], index: dict[Any, int]) -> IntArray:
+def _rows_of(column: nw.Series[Any], index: dict[Any, int], n: int) -> IntArray:
     """Row numbers of a column of ids."""
     values = column.to_list()
     rows = np.fromiter(map(index.get, values, [-1] * len(values)), np.int64, count=len(values))
@@ -158,7 +162,7 @@ def _rows_of(column: nw.Series[Any], index: dict[Any, int]) -> IntArray:
         )
         raise InvalidConstraints(
             f"row {lost[0]} of the frame: {value!r} in column {column.name!r} is not among the "
-            f"{len(index)} ids{hint}. {lost.size} such row(s); drop them or complete ids"
+            f"{n} ids{hint}. {lost.size} such row(s); drop them or complete ids"
         )
     return rows
 

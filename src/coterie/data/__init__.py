@@ -2,8 +2,10 @@
 
 from coterie.data.block import Block
 from coterie.data.centering import centered
+from coterie.data.column import StoredColumn, open_column
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, engine
 from coterie.data.keeping import keeping
+from coterie.data.labels import write_labels
 from coterie.data.opening import open_rows
 from coterie.data.passes import fold, map_blocks
 from coterie.data.rows import MemoryRows, Rows, RowSource
@@ -17,6 +19,7 @@ __all__ = [
     "ProcessEngine",
     "RowSource",
     "Rows",
+    "StoredColumn",
     "StoredRows",
     "ThreadEngine",
     "centered",
@@ -27,7 +30,9 @@ __all__ = [
     "num_threads",
     "one_blas_thread",
     "one_thread",
+    "open_column",
     "open_rows",
     "thread_pool",
     "use_threads",
+    "write_labels",
 ]

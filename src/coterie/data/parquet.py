@@ -16,7 +16,7 @@ from coterie.data.stored import FileStamp, StoredRows, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.words import nearest
 
-__all__ = ["ParquetRows"]
+__all__ = ["ParquetRows", "open_parquet"]
 
 _KEPT_BYTES = 1 << 28  # of decoded row groups: a block often ends within one
 
@@ -43,7 +43,7 @@ class ParquetRows(StoredRows):
         names = None if columns is None else list(columns)
         for path in paths:
             stamp = FileStamp.of(Path(path))
-            with _open(stamp.path) as file:
+            with open_parquet(stamp.path) as file:
                 schema = file.schema_arrow
                 names = list(schema.names) if names is None else names
                 types += [_number_type(stamp.path, schema, name) for name in names]
@@ -123,7 +123,8 @@ class _Kept:
 _kept = _Kept()
 
 
-def _open(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
+    """pyarrow's ParquetFile; refuses what is not a whole one."""
     try:
         arrow = import_module("pyarrow")
         parquet = import_module("pyarrow.parquet")
@@ -161,7 +162,7 @@ def _number_type(path: Path, schema: Any, name: str) -> np.dtype[Any]:
 def _decode(stamp: FileStamp, number: int, names: Sequence[str], dtype: Any) -> NDArray[Any]:
     """A row group as an array (rows, d); a missing value is NaN."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
-    with _open(stamp.path) as file:
+    with open_parquet(stamp.path) as file:
         out = np.empty((file.metadata.row_group(number).num_rows, len(names)), dtype=dtype)
         done = 0
         # By batches: the whole group as Arrow columns beside the array would be twice the memory.
