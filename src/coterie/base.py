@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
-from coterie.data import StoredRows
+from coterie.data import DaskRows, StoredRows, is_dask
 from coterie.exceptions import InvalidData
 from coterie.progress import announce_compiling
 from coterie.validation import check_constraints, check_rows, check_sample_weight
@@ -56,6 +56,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         sparse = self.__sklearn_tags__().input_tags.sparse
+        if is_dask(X):
+            X = DaskRows(X)
         if not isinstance(X, StoredRows):
             return check_rows(self, X, reset=reset, sparse=sparse)
         if not self._reads_stored_rows:
@@ -64,7 +66,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
                 "if they fit, or use one that reads rows in files: PCKMeans and its family."
             )
         if not X.n:
-            raise InvalidData("the files hold no row.")
+            raise InvalidData("there is no row.")
         # Width and names of the columns by one row; values are checked as they are read.
         check_rows(self, X.head(), reset=reset, sparse=sparse)
         return X

@@ -3,6 +3,7 @@
 from coterie.data.block import Block
 from coterie.data.centering import centered
 from coterie.data.column import StoredColumn, open_column
+from coterie.data.dask_rows import DaskRows, is_dask
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, engine
 from coterie.data.keeping import keeping
 from coterie.data.labels import write_labels
@@ -14,6 +15,7 @@ from coterie.data.threads import num_threads, one_blas_thread, one_thread, threa
 
 __all__ = [
     "Block",
+    "DaskRows",
     "Engine",
     "MemoryRows",
     "ProcessEngine",
@@ -25,6 +27,7 @@ __all__ = [
     "centered",
     "engine",
     "fold",
+    "is_dask",
     "keeping",
     "map_blocks",
     "num_threads",

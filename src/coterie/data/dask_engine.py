@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from coterie.data.block import Stretch
+from coterie.data.dask_rows import DaskRows
 from coterie.data.engines import ThreadEngine, in_order, run_alone
 from coterie.data.rows import MemoryRows
 from coterie.exceptions import WorkersLost
@@ -47,8 +48,19 @@ class DaskEngine:
 
     def _submit(self, function: Any, stretch: Stretch, arguments: Any) -> _Patient:
         # Not pure: the key would be a hash of all arguments, made anew for every block.
-        future = self.client.submit(run_alone, function, stretch, arguments, pure=False)
+        if isinstance(stretch.source, DaskRows):
+            bare = stretch._replace(source=stretch.source.with_parts([]))
+            parts = stretch.source.parts
+            future = self.client.submit(_run_on_parts, function, bare, arguments, parts, pure=False)
+        else:
+            future = self.client.submit(run_alone, function, stretch, arguments, pure=False)
         return _Patient(self.client, future)
+
+
+def _run_on_parts(function: Any, stretch: Stretch, arguments: Any, parts: list[Any]) -> Any:
+    """Run where the chunks of a Dask collection are: Dask has put them in the place of futures."""
+    whole = stretch._replace(source=stretch.source.with_parts(parts))
+    return run_alone(function, whole, arguments)
 
 
 class _Patient:

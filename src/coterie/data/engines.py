@@ -121,9 +121,13 @@ _chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
 _threads = ThreadEngine()
 
 
-def current_engine() -> Engine:
-    """The engine chosen by `engine`, else threads."""
-    return _chosen.get() or _threads
+def current_engine(source: Any) -> Engine:
+    """The engine chosen by `engine`, else the cluster that holds the rows, else threads."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    client = getattr(source, "client", None)
+    return _threads if client is None else as_engine(client)
 
 
 @contextmanager

@@ -38,6 +38,7 @@ class KeptRows:
         self.source, self.listed, self.kept = source, listed, kept
         self.n, self.d = source.n, source.d
         self.dtype, self.is_sparse = source.dtype, source.is_sparse
+        self.client = getattr(source, "client", None)
 
     def read(self, start: int, stop: int) -> Any:
         """Rows start..stop from the files."""

@@ -76,7 +76,7 @@ def map_blocks(
     edges = block_edges(rows.n, 0 if rows.is_sparse else rows.d * rows.dtype.itemsize)
     stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
     with one_blas_thread():
-        yield from current_engine().map(function, stretches, arguments)
+        yield from current_engine(rows.source).map(function, stretches, arguments)
 
 
 def _stretch(

@@ -103,7 +103,7 @@ class StoredRows(ABC):
 
     def head(self) -> Any:
         """The first row, with the names of the columns if they have any."""
-        first = self.read(0, 1)
+        first = self.take(np.array([0]))
         if self.names is None:
             return first
         arrow = import_module("pyarrow")
