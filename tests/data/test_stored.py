@@ -34,6 +34,14 @@ def write(where: Path, kind: str, X: np.ndarray) -> StoredRows:
     if kind == "parquet":
         pq.write_table(frame(X), where / "rows.parquet", row_group_size=10)
         return open_rows(where / "rows.parquet")
+    if kind == "arrow":
+        table = frame(X)
+        with (
+            pa.OSFile(str(where / "rows.arrow"), "wb") as sink,
+            pa.ipc.new_file(sink, table.schema) as writer,
+        ):
+            writer.write_table(table, max_chunksize=30)
+        return open_rows(where / "rows.arrow")
     if kind == "folder":
         for number, part in enumerate(np.array_split(X, [0, 1, 40])):  # an empty file, one of a row
             folder = where / f"year={number}"
@@ -51,7 +59,7 @@ def write(where: Path, kind: str, X: np.ndarray) -> StoredRows:
     return open_rows(where / "part-*.npz")
 
 
-KINDS = ["npy", "parquet", "folder", "glob", "npz"]
+KINDS = ["npy", "parquet", "arrow", "folder", "glob", "npz"]
 
 
 def dense(rows: object) -> np.ndarray:
@@ -170,6 +178,9 @@ def test_what_cannot_be_rows_is_refused_with_a_remedy(tmp_path, X):
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(InvalidData, match="not a whole Parquet file"):
         open_rows(tmp_path / "bad.parquet")
+    (tmp_path / "bad.arrow").write_bytes(b"ARROW1")
+    with pytest.raises(InvalidData, match="not a whole Arrow file"):
+        open_rows(tmp_path / "bad.arrow")
     (tmp_path / "bad.npy").write_bytes(b"nothing")
     with pytest.raises(InvalidData, match="not an array file"):
         open_rows(tmp_path / "bad.npy")

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from coterie.data.arrow_file import ArrowRows
 from coterie.data.npy import NpyRows
 from coterie.data.npz import NpzRows
 from coterie.data.parquet import ParquetRows
@@ -14,7 +15,7 @@ from coterie.exceptions import InvalidData
 
 __all__ = ["open_rows"]
 
-_SUFFIXES = (".parquet", ".npy", ".npz")
+_SUFFIXES = (".parquet", ".arrow", ".feather", ".npy", ".npz")
 
 
 def open_rows(
@@ -27,11 +28,13 @@ def open_rows(
     Parameters
     ----------
     where : path, folder, glob, or several paths
-        Parquet files (`.parquet`; a folder is searched for them), one `.npy` file, or CSR
-        matrices in `.npz` files as `scipy.sparse.save_npz` writes them. Several files are one
+        Parquet files (`.parquet`; a folder is searched for them), Arrow files (`.arrow`,
+        `.feather`), one `.npy` file, or CSR matrices in `.npz` files as `scipy.sparse.save_npz`
+        writes them. Several files are one
         below the other, those of a folder or glob in the order of their names.
     columns : sequence of str, optional
-        Which columns of Parquet files to use; by default all, which must then hold numbers.
+        Which columns of Parquet or Arrow files to use; by default all, which must then hold
+        numbers.
 
     Returns
     -------
@@ -60,8 +63,12 @@ def open_rows(
         raise InvalidData(f"{odd} is not a {suffix} file; open files of one format at a time.")
     if suffix == ".parquet":
         return ParquetRows(paths, columns)
+    if suffix in (".arrow", ".feather"):
+        return ArrowRows(paths, columns)
     if columns is not None:
-        raise InvalidData(f"columns= is for Parquet files; a {suffix} file has no named columns.")
+        raise InvalidData(
+            f"columns= is for Parquet and Arrow files; a {suffix} file has no named columns."
+        )
     if suffix == ".npz":
         return NpzRows(paths)
     return NpyRows(_only(paths))

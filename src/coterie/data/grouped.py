@@ -1,0 +1,86 @@
+"""Rows in files that are read by groups of rows, and what their columns hold."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.data.stored import StoredRows
+from coterie.exceptions import InvalidData
+from coterie.words import nearest
+
+__all__ = ["GroupedRows", "fill_columns", "number_type"]
+
+
+class GroupedRows(StoredRows):
+    """Rows in groups, one below the other, of which the g-th holds rows edges[g]..edges[g + 1]."""
+
+    edges: NDArray[np.int64]
+
+    def place(self, row: int) -> str:
+        """The group and the row in it."""
+        row += self._first
+        group = int(np.searchsorted(self.edges, row, side="right")) - 1
+        return f"{self._name(group)}, row {row - self.edges[group]}"
+
+    def _read(self, start: int, stop: int) -> Any:
+        rows = np.empty((stop - start, self.d), dtype=self.dtype)
+        group = int(np.searchsorted(self.edges, start, side="right")) - 1
+        done = start
+        while done < stop:
+            begin, end = int(self.edges[group]), min(int(self.edges[group + 1]), stop)
+            if end > done:  # else an empty group
+                rows[done - start : end - start] = self._group(group)[done - begin : end - begin]
+                done = end
+            group += 1
+        return rows
+
+    def _take(self, rows: NDArray[np.int64]) -> Any:
+        out = np.empty((rows.size, self.d), dtype=self.dtype)
+        at = np.searchsorted(self.edges, rows, side="right") - 1
+        for group in np.unique(at):
+            inside = at == group
+            out[inside] = self._group(int(group))[rows[inside] - self.edges[group]]
+        return out
+
+    @abstractmethod
+    def _name(self, group: int) -> str:
+        """Of a group, for messages."""
+
+    @abstractmethod
+    def _group(self, group: int) -> NDArray[Any]:
+        """The rows (b, d) of a group."""
+
+
+def number_type(path: Path, schema: Any, name: str) -> np.dtype[Any]:
+    """The numpy type of a column of Arrow's, refused if it holds no numbers."""
+    types = import_module("pyarrow").types
+    if name not in schema.names:
+        raise InvalidData(
+            f"{path} has no column {name!r}.{nearest(name, schema.names)} It has {schema.names}."
+        )
+    kind = schema.field(name).type
+    if types.is_floating(kind):
+        return np.dtype(kind.to_pandas_dtype())
+    if types.is_integer(kind) or types.is_boolean(kind) or types.is_decimal(kind):
+        return np.dtype(np.float64)
+    raise InvalidData(
+        f"{path}: column {name!r} holds {kind}, not numbers. Name the columns to use with "
+        "columns=[...], or read mixed files by a Recipe (coterie.tables)."
+    )
+
+
+def fill_columns(batch: Any, names: Sequence[str], out: NDArray[Any]) -> None:
+    """Write columns of a batch of Arrow's to `out` (rows, d); a missing value is NaN."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    for position, name in enumerate(names):
+        values = batch.column(name)
+        if arrow.types.is_decimal(values.type) or arrow.types.is_boolean(values.type):
+            values = compute.cast(values, arrow.float64())
+        out[:, position] = values.to_numpy(zero_copy_only=False)
