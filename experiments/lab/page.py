@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lab.claims import FAILS, HOLDS, NOT_RUN, UNTESTABLE, Verdict, judge
+from lab.claims import FAILS, HOLDS, NOT_RUN, UNCLEAR, UNTESTABLE, Verdict, judge
 from lab.figures import draw, values_of
 from lab.selection import Mean, per_draw, select
 from lab.store import Store
 from lab.study import Study
 
-MARKS = {True: "yes", False: "**no**", None: "undecided"}
-WORDS = (HOLDS, FAILS, UNTESTABLE)
+MARKS = {HOLDS: "yes", FAILS: "**no**", UNCLEAR: "not distinguishable", None: "undecided"}
+WORDS = (HOLDS, FAILS, UNCLEAR, UNTESTABLE)
 
 
 class Results(NamedTuple):
@@ -65,13 +65,15 @@ def _head(found: list[Results]) -> Iterator[str]:
     yield ""
     yield "Written by `make reproduce` from the results in `experiments/`; do not edit. Claims"
     yield "come from the papers' texts, not from results; where results had been seen before,"
-    yield "the study's introduction should say so. They are judged by rule: *holds*, *does not"
-    yield "hold*, *cannot be tested*. Numbers are means over draws ± one standard error;"
-    yield "differences and tests are paired on the same draws. `significant` means p < .05,"
-    yield "two-sided. How to run and read the experiments: `experiments/README.md`."
+    yield "the study's introduction should say so. They are judged by rule, by a two-sided test"
+    yield "over draws at p < .05, paired where two methods are compared: *holds* (significantly"
+    yield "inside what is claimed), *does not hold* (significantly outside), *not distinguishable*"
+    yield "(neither, whichever side the mean is on), *cannot be tested*. Numbers are means over"
+    yield "draws ± one standard error. How to run and read the experiments:"
+    yield "`experiments/README.md`."
     yield ""
-    yield "| study | results | holds | does not hold | cannot be tested |"
-    yield "|---|---|---|---|---|"
+    yield "| study | results | holds | does not hold | not distinguishable | cannot be tested |"
+    yield "|---|---|---|---|---|---|"
     for results in found:
         counts = Counter(verdict.word for verdict in results.verdicts())
         cells = " | ".join(str(counts[word]) for word in WORDS)
@@ -210,4 +212,4 @@ def _findings(verdict: Verdict) -> Iterator[str]:
         return
     for finding in findings:
         name = ", ".join(str(value) for value in finding.group.values())
-        yield f"  - {name}: {MARKS[finding.holds]}; {finding.numbers}"
+        yield f"  - {name}: {MARKS[finding.word]}; {finding.numbers}"

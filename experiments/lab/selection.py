@@ -89,15 +89,17 @@ def paired(a: pd.Series, b: pd.Series, test: str = "t") -> Difference | None:
     if not len(both):
         return None
     a, b = a[both], b[both]
-    gap = a - b
-    if len(both) < 2:
-        p = np.nan
-    elif np.allclose(gap, gap.iloc[0], rtol=0, atol=1e-12):  # the tests divide by the spread
-        p = 1.0 if abs(gap.iloc[0]) < 1e-12 else 0.0
-    elif test == "t":
-        p = float(stats.ttest_rel(a, b).pvalue)
-    elif test == "wilcoxon":
-        p = float(stats.wilcoxon(gap).pvalue)
-    else:
+    return Difference(Mean.of(a), Mean.of(b), Mean.of(a - b), probability(a - b, test))
+
+
+def probability(gap: pd.Series, test: str) -> float:
+    """The probability of a mean as far from 0 if the true one were 0; NaN for one draw."""
+    if test not in ("t", "wilcoxon"):
         raise ValueError(f"test={test!r} must be 't' or 'wilcoxon'")
-    return Difference(Mean.of(a), Mean.of(b), Mean.of(gap), p)
+    if len(gap) < 2:
+        return np.nan
+    if np.allclose(gap, gap.iloc[0], rtol=0, atol=1e-12):  # the tests divide by the spread
+        return 1.0 if abs(gap.iloc[0]) < 1e-12 else 0.0
+    if test == "t":
+        return float(stats.ttest_1samp(gap, 0.0).pvalue)
+    return float(stats.wilcoxon(gap).pvalue)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lab.claims import FAILS, HOLDS, UNTESTABLE, judge
+from lab.claims import FAILS, HOLDS, UNCLEAR, UNTESTABLE, judge
 from lab.selection import paired, per_draw, select
 from lab.study import find_studies
 
@@ -38,9 +38,9 @@ def test_comparisons_are_paired_so_a_small_steady_gain_is_significant_under_larg
     rng = np.random.default_rng(0)
     level = rng.normal(size=10)
     frame = table(a=list(level + 0.01 + 0.001 * rng.normal(size=10)), b=list(level))
-    assert verdict(frame, kind="greater", significant=True, **A) == HOLDS
-    assert verdict(frame, kind="greater", significant=True, test="wilcoxon", **A) == HOLDS
-    assert verdict(frame, kind="greater", significant=True, **B) == FAILS
+    assert verdict(frame, kind="greater", **A) == HOLDS
+    assert verdict(frame, kind="greater", test="wilcoxon", **A) == HOLDS
+    assert verdict(frame, kind="greater", **B) == FAILS
     assert verdict(frame, kind="greater", margin=0.05, **A) == FAILS
     noisy = table(a=list(level + rng.normal(size=10)), b=list(level))
     ahead, behind = (A, B) if noisy.query("method == 'a'")["nmi"].mean() > 0 else (B, A)
@@ -49,8 +49,11 @@ def test_comparisons_are_paired_so_a_small_steady_gain_is_significant_under_larg
     if gap.gap.mean < 0:
         ahead, behind = behind, ahead
     assert gap.p > 0.05
-    assert verdict(noisy, kind="greater", **ahead) == HOLDS
-    assert verdict(noisy, kind="greater", significant=True, **ahead) == FAILS
+    for way in (ahead, behind):
+        assert verdict(noisy, kind="greater", **way) == UNCLEAR
+        assert verdict(noisy, kind="at_least", tolerance=0.01, **way) == UNCLEAR
+        assert verdict(noisy, kind="similar", tolerance=0.01, **way) == UNCLEAR
+        assert verdict(noisy, kind="similar", tolerance=100.0, **way) == HOLDS
 
 
 def test_draws_that_only_one_side_has_do_not_count():
@@ -70,10 +73,13 @@ def test_draws_that_only_one_side_has_do_not_count():
         ({"kind": "at_least", "tolerance": 0.01, **B}, FAILS),
         ({"kind": "similar", "tolerance": 0.03, **A}, HOLDS),
         ({"kind": "similar", "tolerance": 0.01, **A}, FAILS),
-        ({"kind": "rises", "x": "x", "a": {"method": "a"}, "significant": True}, HOLDS),
+        ({"kind": "rises", "x": "x", "a": {"method": "a"}}, HOLDS),
         ({"kind": "monotone", "x": "x", "tolerance": 0.0}, HOLDS),
         ({"kind": "near", "value": 0.58, "tolerance": 0.02, "a": {"method": "a"}}, HOLDS),
         ({"kind": "near", "value": 0.58, "tolerance": 0.001, "a": {"method": "a"}}, FAILS),
+        ({"kind": "near", "value": 0.574, "tolerance": 0.0005, "a": {"method": "a"}}, UNCLEAR),
+        ({"kind": "reaches", "value": 0.574, "a": {"method": "a"}}, UNCLEAR),
+        ({"kind": "below", "value": 0.5735, "a": {"method": "a"}}, UNCLEAR),
         ({"kind": "reaches", "value": 0.57, "a": {"method": "a"}}, HOLDS),
         ({"kind": "reaches", "value": 0.6, "a": {"method": "a"}}, FAILS),
         ({"kind": "below", "value": 0.6, "a": {"method": "a"}}, HOLDS),
@@ -91,7 +97,8 @@ def test_draws_that_only_one_side_has_do_not_count():
     ],
 )
 def test_each_kind_of_claim_says_yes_and_no(claim, word):
-    assert verdict(table(a=[0.52, 0.53], b=[0.5, 0.51]), **claim) == word
+    a = [0.52, 0.521, 0.522, 0.523, 0.524, 0.525, 0.526, 0.529]
+    assert verdict(table(a=a, b=[value - 0.02 for value in a]), **claim) == word
 
 
 def test_a_curve_that_falls_is_neither_rising_nor_monotone():
@@ -120,6 +127,19 @@ def test_all_groups_must_agree_unless_the_claim_says_how_many():
     frame.loc[(frame["set"] == "q") & (frame["method"] == "a"), "nmi"] -= 0.1
     assert verdict(frame, kind="greater", each=["set"], **A) == FAILS
     assert verdict(frame, kind="greater", each=["set"], need=1, **A) == HOLDS
+    unsure = (frame["set"] == "q") & (frame["method"] == "a") & (frame["draw"] == 0)
+    frame.loc[unsure, "nmi"] += 0.3
+    assert verdict(frame, kind="greater", each=["set"], **A) == UNCLEAR
+    assert verdict(frame, kind="greater", each=["set"], need=1, **A) == HOLDS
+
+
+def test_a_curve_whose_fall_may_be_chance_is_neither():
+    frame = table(a=[0.5, 0.6, 0.4])
+    after = frame["x"] == 1
+    frame.loc[after, "nmi"] -= 0.1 + np.tile([0.3, -0.2, 0.05], 2)
+    assert verdict(frame, kind="monotone", x="x", tolerance=0.0) == UNCLEAR
+    assert verdict(frame, kind="dips", x="x") == UNCLEAR
+    assert verdict(frame, kind="dips", x="x", tolerance=0.06) == FAILS
 
 
 ROOT = Path(__file__).resolve().parents[2] / "experiments"
