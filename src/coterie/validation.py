@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, validate_data
 
@@ -31,6 +32,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
 
     Sets or checks `n_features_in_` and `feature_names_in_` as every scikit-learn estimator does.
     """
+    if sp.issparse(X):
+        _check_indices(X)
     X = validate_data(
         estimator,
         X,
@@ -44,6 +47,27 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
         X = X.copy()
         X.sort_indices()
     return X
+
+
+def _check_indices(X: Any) -> None:
+    """Refuse a sparse matrix whose indices lie outside it: kernels would read other memory."""
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            _check_coordinates(X)
+    except ValueError as error:
+        raise InvalidData(
+            f"X is a damaged {X.format.upper()} matrix ({error}); build it again from its entries."
+        ) from error
+
+
+def _check_coordinates(X: Any) -> None:
+    for name, at, size in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+        if at.size and (at.min() < 0 or at.max() >= size):
+            raise ValueError(f"{name} indices must lie in 0 to {size - 1}")
+    if not X.row.size == X.col.size == X.data.size:
+        raise ValueError("row, column and data have different lengths")
 
 
 def check_constraints(constraints: Any, n_samples: int) -> Constraints:

@@ -96,6 +96,10 @@ def _head(path: Path) -> tuple[int, int, Any]:
 
 @lru_cache(maxsize=2)  # neighbouring blocks often lie in one file
 def _matrix(stamp: FileStamp, dtype: Any) -> Any:
-    matrix = sp.load_npz(stamp.path).astype(dtype, copy=False)
+    try:
+        matrix = sp.load_npz(stamp.path).astype(dtype, copy=False)
+        matrix.check_format(full_check=True)  # kernels trust the indices
+    except (ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise InvalidData(f"{stamp.path} is a damaged CSR matrix: {error}.") from error
     matrix.sort_indices()
     return matrix
