@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.data.stored import StoredRows
@@ -30,32 +31,46 @@ class GroupedRows(StoredRows):
         return f"{self._name(group)}, row {row - self.edges[group]}"
 
     def _read(self, start: int, stop: int) -> Any:
-        rows = np.empty((stop - start, self.d), dtype=self.dtype)
+        pieces = []
         group = int(np.searchsorted(self.edges, start, side="right")) - 1
         done = start
         while done < stop:
             begin, end = int(self.edges[group]), min(int(self.edges[group + 1]), stop)
             if end > done:  # else an empty group
-                rows[done - start : end - start] = self._group(group)[done - begin : end - begin]
+                pieces.append((done, end, self._group(group)[done - begin : end - begin]))
                 done = end
             group += 1
+        if self.is_sparse:
+            return _stacked([piece for _, _, piece in pieces], self.d, self.dtype)
+        rows = np.empty((stop - start, self.d), dtype=self.dtype)
+        for lo, hi, piece in pieces:
+            rows[lo - start : hi - start] = piece
         return rows
 
     def _take(self, rows: NDArray[np.int64]) -> Any:
-        out = np.empty((rows.size, self.d), dtype=self.dtype)
         at = np.searchsorted(self.edges, rows, side="right") - 1
-        for group in np.unique(at):
-            inside = at == group
-            out[inside] = self._group(int(group))[rows[inside] - self.edges[group]]
-        return out
+        pieces = [
+            self._group(int(group))[rows[at == group] - self.edges[group]]
+            for group in np.unique(at)  # rows rise, so that the pieces come in their order
+        ]
+        if self.is_sparse:
+            return _stacked(pieces, self.d, self.dtype)
+        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *pieces])
 
     @abstractmethod
     def _name(self, group: int) -> str:
         """Of a group, for messages."""
 
     @abstractmethod
-    def _group(self, group: int) -> NDArray[Any]:
-        """The rows (b, d) of a group."""
+    def _group(self, group: int) -> Any:
+        """The rows (b, d) of a group, an array or CSR."""
+
+
+def _stacked(pieces: list[Any], d: int, dtype: Any) -> Any:
+    empty = sp.csr_matrix((0, d), dtype=dtype)
+    rows = sp.csr_matrix(sp.vstack([empty, *pieces], format="csr", dtype=dtype))
+    rows.sort_indices()
+    return rows
 
 
 def number_type(path: Path, schema: Any, name: str) -> np.dtype[Any]:

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from coterie.data.stored import FileStamp, StoredRows, float_type
+from coterie.data.grouped import GroupedRows
+from coterie.data.stored import FileStamp, float_type
 from coterie.exceptions import InvalidData
 
 __all__ = ["NpzRows"]
 
 
-class NpzRows(StoredRows):
+class NpzRows(GroupedRows):
     """CSR matrices in .npz files, one below the other; about one file is in memory at a time.
 
     Parameters
@@ -43,36 +43,13 @@ class NpzRows(StoredRows):
         self.n = int(self.edges[-1])
         self.dtype = float_type([kind for _, _, kind in heads])
 
-    def place(self, row: int) -> str:
-        """File and row in it."""
-        part, inside = self._find(self._first + row)
-        return f"{self.stamps[part].path}, row {inside}"
+    def _name(self, group: int) -> str:
+        return str(self.stamps[group].path)
 
-    def _find(self, row: int) -> tuple[int, int]:
-        part = int(np.searchsorted(self.edges, row, side="right")) - 1
-        return part, row - int(self.edges[part])
-
-    def _part(self, number: int) -> Any:
-        stamp = self.stamps[number]
+    def _group(self, group: int) -> Any:
+        stamp = self.stamps[group]
         stamp.check()
         return _matrix(stamp, self.dtype)
-
-    def _read(self, start: int, stop: int) -> Any:
-        first, last = (int(np.searchsorted(self.edges, at, side="right")) for at in (start, stop))
-        pieces = []
-        for number in range(first - 1, min(last, len(self.stamps))):
-            lo, hi = (int(np.clip(at - self.edges[number], 0, None)) for at in (start, stop))
-            pieces.append(self._part(number)[lo:hi])
-        return sp.vstack(pieces, format="csr", dtype=self.dtype)
-
-    def _take(self, rows: NDArray[np.int64]) -> Any:
-        part = np.searchsorted(self.edges, rows, side="right") - 1
-        pieces = [
-            self._part(number)[rows[part == number] - self.edges[number]]
-            for number in np.unique(part)
-        ]
-        empty = sp.csr_matrix((0, self.d), dtype=self.dtype)
-        return sp.vstack([empty, *pieces], format="csr", dtype=self.dtype)
 
 
 def _head(path: Path) -> tuple[int, int, Any]:

@@ -12,6 +12,7 @@ from coterie.tables.reading import read_table
 from coterie.tables.recipe import Choices, Features, Recipe
 from coterie.tables.records import Records, choose_fields, side_by_side
 from coterie.tables.results import Results, results_of
+from coterie.tables.streaming import RecipeRows, StoredTable, open_table
 from coterie.tables.table import Column, Table
 from coterie.tables.writing import with_results, write_table
 
@@ -25,8 +26,10 @@ __all__ = [
     "Fitted",
     "Inputs",
     "Recipe",
+    "RecipeRows",
     "Records",
     "Results",
+    "StoredTable",
     "Table",
     "choose_fields",
     "doubtful_pairs",
@@ -34,6 +37,7 @@ __all__ = [
     "load_bundle",
     "name_conflict",
     "name_pairs",
+    "open_table",
     "pair_table",
     "read_fitted",
     "read_inputs",

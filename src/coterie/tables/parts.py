@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coterie.exceptions import InvalidData
-from coterie.tables.table import Column, Numbers, Table, missing
+from coterie.tables.summary import ColumnSummary, documents, infinite_place, not_a_number
+from coterie.tables.table import Column, Table, missing
 
 if TYPE_CHECKING:
     from coterie.tables.recipe import Choices
@@ -33,21 +34,19 @@ class NumberPart:
     fill: float | None = None
 
     @classmethod
-    def learn(cls, table: Table, column: Column, numbers: Numbers, choices: Choices) -> NumberPart:
+    def learn(cls, source: str, summary: ColumnSummary, choices: Choices) -> NumberPart:
         """Mean and spread of the known values, as far as they are asked for."""
+        name, known = summary.name, summary.moments
         if not (choices.scale or choices.impute):
-            return cls(column.name)
-        _refuse_infinite(table, column, numbers.values)
-        known = numbers.values[~np.isnan(numbers.values)]
-        if not known.size:
-            raise InvalidData(
-                f"{table.source}: column {column.name!r} holds no value; leave it out with `drop`."
-            )
-        mean, spread = float(known.mean()), float(known.std())
-        fill = mean if choices.impute else None
+            return cls(name)
+        if summary.infinite is not None:
+            raise InvalidData(summary.infinite)
+        if not known.n:
+            raise _no_value(source, name)
+        fill = known.mean if choices.impute else None
         if not choices.scale:
-            return cls(column.name, fill=fill)
-        return cls(column.name, mean, spread if spread > 0 else 1.0, fill)
+            return cls(name, fill=fill)
+        return cls(name, known.mean, known.spread if known.spread > 0 else 1.0, fill)
 
     @property
     def feature_names(self) -> list[str]:
@@ -57,10 +56,12 @@ class NumberPart:
         column = table.column(self.column)
         values, bad = column.numbers
         if bad.size:
-            raise _not_a_number(table, column, bad)
+            raise InvalidData(not_a_number(table, column, bad))
         notes = []
         if not np.isfinite(values).all():
-            _refuse_infinite(table, column, values)
+            bad_place = infinite_place(table, column, values)
+            if bad_place is not None:
+                raise InvalidData(bad_place)
             absent = np.isnan(values)
             if self.fill is None:
                 raise _missing(table, column, absent)
@@ -81,24 +82,21 @@ class CategoryPart:
     fill: str | None = None
 
     @classmethod
-    def learn(cls, table: Table, column: Column, choices: Choices) -> CategoryPart:
+    def learn(cls, source: str, summary: ColumnSummary, choices: Choices) -> CategoryPart:
         """The categories in sorted order, and the most frequent one where values may be missing."""
-        texts = column.texts()
-        known = texts[~missing(texts)]
-        categories, counts = np.unique(known.astype(str), return_counts=True)
-        limit = min(_MOST_CATEGORIES, max(_LEAST_CATEGORIES, table.n_rows // 2))
-        if len(categories) > limit and column.name not in choices.categorical:
+        name, counts = summary.name, summary.values
+        limit = min(_MOST_CATEGORIES, max(_LEAST_CATEGORIES, summary.n_rows // 2))
+        if len(counts) > limit and name not in choices.categorical:
             raise InvalidData(
-                f"{table.source}: column {column.name!r} holds {len(categories)} different texts. "
+                f"{source}: column {name!r} holds {summary.different} different texts. "
                 "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
                 "`categorical`."
             )
-        if not len(categories):
-            raise InvalidData(
-                f"{table.source}: column {column.name!r} holds no value; leave it out with `drop`."
-            )
-        fill = str(categories[counts.argmax()]) if choices.impute else None
-        return cls(column.name, categories.tolist(), fill)
+        if not counts:
+            raise _no_value(source, name)
+        categories = sorted(counts)
+        fill = max(categories, key=counts.__getitem__) if choices.impute else None
+        return cls(name, categories, fill)
 
     @property
     def feature_names(self) -> list[str]:
@@ -139,19 +137,17 @@ class TextPart:
     idf: list[float]
 
     @classmethod
-    def learn(cls, table: Table, column: Column) -> TextPart:
-        """The words that occur in two rows at least: others cannot bring rows together."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
+    def learn(cls, source: str, summary: ColumnSummary) -> TextPart:
+        """The words that occur in two rows at least: others cannot bring rows together.
 
-        vectorizer = TfidfVectorizer(min_df=2)
-        try:
-            vectorizer.fit(_documents(column))
-        except ValueError as error:
-            raise InvalidData(
-                f"{table.source}: no word of column {column.name!r} occurs in two rows."
-            ) from error
-        words = vectorizer.get_feature_names_out().tolist()
-        return cls(column.name, words, vectorizer.idf_.tolist())
+        Weighted as scikit-learn's `TfidfVectorizer` does: log((1 + n) / (1 + rows with it)) + 1.
+        """
+        words = sorted(word for word, rows in summary.words.items() if rows > 1)
+        if not words:
+            raise InvalidData(f"{source}: no word of column {summary.name!r} occurs in two rows.")
+        rows = np.array([summary.words[word] for word in words], dtype=np.float64)
+        idf = np.log((1 + summary.n_rows) / (1 + rows)) + 1.0
+        return cls(summary.name, words, idf.tolist())
 
     @property
     def feature_names(self) -> list[str]:
@@ -162,7 +158,7 @@ class TextPart:
 
         vectorizer = TfidfVectorizer(vocabulary=self.words)
         vectorizer.idf_ = np.array(self.idf)
-        X = vectorizer.transform(_documents(table.column(self.column)))
+        X = vectorizer.transform(documents(table.column(self.column)))
         empty = int((np.diff(X.indptr) == 0).sum())
         notes = [f"{self.column}: {empty} rows hold none of the words"] if empty else []
         return X, notes
@@ -218,39 +214,29 @@ PARTS: dict[str, Any] = {
 }
 
 
-def learn_part(table: Table, name: str, choices: Choices) -> Part:
+def learn_part(source: str, summary: ColumnSummary, choices: Choices) -> Part:
     """The part a column calls for: as the user says, else numbers if they are numbers."""
-    column = table.column(name)
+    name = summary.name
     if name == choices.text:
-        return TextPart.learn(table, column)
+        return TextPart.learn(source, summary)
     if name in choices.categorical:
-        return CategoryPart.learn(table, column, choices)
-    if column.kind == "other":
+        return CategoryPart.learn(source, summary, choices)
+    if summary.kind == "other":
         raise InvalidData(
-            f"{table.source}: column {name!r} holds neither numbers nor text; leave it out with "
+            f"{source}: column {name!r} holds neither numbers nor text; leave it out with "
             "`drop`, or turn it into numbers first."
         )
-    numbers = column.numbers
-    if not numbers.bad.size:
-        return NumberPart.learn(table, column, numbers, choices)
-    known = int((~np.isnan(numbers.values)).sum())
-    if known > numbers.bad.size:  # mostly numbers: more likely a slip than a category
-        raise _not_a_number(table, column, numbers.bad)
-    return CategoryPart.learn(table, column, choices)
+    if not summary.bad:
+        return NumberPart.learn(source, summary, choices)
+    mostly_numbers = summary.began_as_numbers or summary.moments.n > summary.bad
+    if mostly_numbers:  # more likely a slip than a category
+        assert summary.first_bad is not None
+        raise InvalidData(summary.first_bad)
+    return CategoryPart.learn(source, summary, choices)
 
 
-def _documents(column: Column) -> list[str]:
-    return [text or "" for text in column.texts()]
-
-
-def _not_a_number(table: Table, column: Column, bad: Any) -> InvalidData:
-    row = int(bad[0])
-    others = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
-    return InvalidData(
-        f"{table.source}, {table.place(row)}: {column.texts()[row]!r} in column {column.name!r} is "
-        f"not a number{others}. Correct it, or leave the column out with `drop`, or say "
-        "`categorical`."
-    )
+def _no_value(source: str, name: str) -> InvalidData:
+    return InvalidData(f"{source}: column {name!r} holds no value; leave it out with `drop`.")
 
 
 def _missing(table: Table, column: Column, absent: Any) -> InvalidData:
@@ -260,12 +246,3 @@ def _missing(table: Table, column: Column, absent: Any) -> InvalidData:
         f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}. "
         "Fill it in, or fit with `impute`, or leave the column out with `drop`."
     )
-
-
-def _refuse_infinite(table: Table, column: Column, values: Any) -> None:
-    infinite = np.flatnonzero(np.isinf(values))
-    if infinite.size:
-        raise InvalidData(
-            f"{table.source}, {table.place(int(infinite[0]))}: infinite value in column "
-            f"{column.name!r}; correct it or leave the column out with `drop`."
-        )

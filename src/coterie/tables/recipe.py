@@ -6,7 +6,7 @@ features. It is learned from the table that is fitted and saved as JSON beside t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from coterie.tables.parts import (
     TextPart,
     learn_part,
 )
+from coterie.tables.summary import ColumnSummary
 from coterie.tables.table import Table
 
 __all__ = ["Choices", "Features", "Recipe"]
@@ -101,9 +102,28 @@ class Recipe:
             _refuse_choices_for_matrix(table, choices)
             parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
             return cls(choices.id_column, parts)
-        names = _chosen(table, choices)
-        parts = tuple(learn_part(table, name, choices) for name in names)
-        return cls(choices.id_column, parts)
+        return cls.learn_from([table], choices)
+
+    @classmethod
+    def learn_from(cls, tables: Iterable[Table], choices: Choices | None = None) -> Recipe:
+        """The recipe these choices mean for tables that are one below the other.
+
+        Each table is looked at once and not kept: see `coterie.tables.open_table`.
+        """
+        choices = choices or Choices()
+        summaries: list[ColumnSummary] | None = None
+        source = ""
+        for table in tables:
+            if summaries is None:
+                source = table.source
+                names = _chosen(table, choices)
+                summaries = [ColumnSummary(name, table.column(name).kind) for name in names]
+            for summary in summaries:
+                summary.add(table, _role(summary.name, choices))
+        if summaries is None:
+            raise InvalidData("there is no row to learn from.")
+        parts = (learn_part(source, summary, choices) for summary in summaries)
+        return cls(choices.id_column, tuple(parts))
 
     def apply(self, table: Table) -> Features:
         """The features of a table; its other columns do not matter."""
@@ -171,6 +191,12 @@ class Recipe:
             return cls(content["id_column"], tuple(parts))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidModel(f"the recipe is damaged: {error!r}.") from error
+
+
+def _role(name: str, choices: Choices) -> str:
+    if name == choices.text:
+        return "text"
+    return "category" if name in choices.categorical else "any"
 
 
 def _per_feature(part: Part, name: str, default: float) -> list[float]:
