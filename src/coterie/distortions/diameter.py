@@ -17,8 +17,8 @@ from coterie.distortions.base import Bound
 
 __all__ = ["FarthestPair", "farthest_pair"]
 
-# n² (d + 8): what comparing every two rows may cost, some 10 ms. A fit asks for tens of metrics, and
-# for each cluster's own: 1,300 rows of 20 columns, 2,000 of 4.
+# n² (d + 8): what comparing every two rows may cost, some 10 ms. A fit asks for tens of metrics,
+# and for each cluster its own: 1,300 rows of 20 columns, 2,000 of 4.
 _MOST_WORK = 5e7
 _BLOCK = 256  # rows compared with all others at once
 _KEPT = 64  # metrics whose farthest pair is remembered

@@ -14,13 +14,16 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster import MPCKMeans
+from coterie.cluster import ConstrainedCompleteLink, COPKMeans, MPCKMeans, SeededKMeans
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidParameter
 from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
 from coterie.propagation.spreading import read_sources
 
 __all__ = ["PropagatingClusterer"]
+
+# Weights mean nothing to them: every pair is kept, or joins rows for the start.
+_KEEPING = (COPKMeans, ConstrainedCompleteLink, SeededKMeans)
 
 
 def _inner_has(name: str) -> Any:
@@ -60,6 +63,7 @@ class PropagatingClusterer(ConstrainedClusterer):
             raise InvalidParameter(
                 f"sample_weight was given, but {type(inner).__name__} takes none."
             )
+        _refuse_if_every_pair_is_kept(inner)
         copy = clone(inner)
         if self.random_state is not None:
             whole = isinstance(self.random_state, numbers.Integral)
@@ -121,6 +125,18 @@ class PropagatingClusterer(ConstrainedClusterer):
         if hasattr(inner, "__sklearn_tags__"):
             tags.input_tags.sparse = get_tags(inner).input_tags.sparse
         return tags
+
+
+def _refuse_if_every_pair_is_kept(inner: Any) -> None:
+    """Propagated pairs are guesses, some of them wrong, and must be able to give way."""
+    if isinstance(inner, _KEEPING) or getattr(inner, "w", None) == np.inf:
+        how = " with w=inf" if not isinstance(inner, _KEEPING) else ""
+        raise InvalidParameter(
+            f"{type(inner).__name__}{how} takes every pair for certain, but propagated pairs are "
+            "guesses: put an estimator inside that weighs its pairs, such as PCKMeans. Pairs of "
+            "yours that must be kept can be hard (constraints.as_hard()); they stay so, and hand "
+            "on soft ones."
+        )
 
 
 def own_violations(inner: Any, source: Constraints, default_certainty: float) -> PairTable:
