@@ -126,11 +126,11 @@ def test_words_of_the_thesis(alias, name):
     assert got != propagate_gaussian(*case, pairs, 0.1, reduce=other)
 
 
-@pytest.mark.parametrize("d", [1, 2, 5, 12])
+@pytest.mark.parametrize("d", [1, 2, 4, 20])
 @pytest.mark.parametrize("share_ends", [True, False])
 def test_auto_threshold_gives_a_source_as_many_pairs_in_every_dimension(d, share_ends):
     rng = np.random.default_rng(d)
-    case = clusters(rng, 400, d, 3, "full")
+    case = clusters(rng, 400, d, 3, "none")
     pairs = some_pairs(rng, 400, 20, shared=False)
     n_found = {}
     for threshold in ("auto", 0.01):
@@ -138,8 +138,10 @@ def test_auto_threshold_gives_a_source_as_many_pairs_in_every_dimension(d, share
         n_found[threshold] = got.n_pairs - pairs.n_pairs
     most = spreading.PAIRS_A_SOURCE * pairs.n_pairs
     assert n_found["auto"] <= most
-    assert n_found["auto"] > 0.8 * min(most, n_found[0.01]) or n_found[0.01] == 0
-    assert (n_found[0.01] > most) == (d < 12)  # both cases occur
+    if d < 20:  # pairs of several sources on the same rows are one
+        assert n_found["auto"] > 0.7 * most
+    else:
+        assert n_found["auto"] == n_found[0.01] < most
 
 
 def test_auto_threshold_is_one_that_could_have_been_given():

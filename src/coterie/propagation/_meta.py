@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -18,6 +19,7 @@ from coterie.cluster import ConstrainedCompleteLink, COPKMeans, MPCKMeans, Seede
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidParameter
 from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
+from coterie.propagation.pipeline import PipelineClusterer, takes_pairs
 from coterie.propagation.spreading import read_sources
 
 __all__ = ["PropagatingClusterer"]
@@ -55,9 +57,12 @@ class PropagatingClusterer(ConstrainedClusterer):
     def _fresh_inner(self, rng: np.random.RandomState, sample_weight: Any) -> Any:
         """An unfitted copy of it, seeded from `random_state` where that is given."""
         inner = self._inner()
+        if isinstance(inner, Pipeline) and takes_pairs(inner):
+            inner = PipelineClusterer(inner)
         if not (hasattr(inner, "get_params") and has_fit_parameter(inner, "constraints")):
             raise InvalidParameter(
-                f"estimator={inner!r} takes no constraints in fit; give a clusterer of Coterie."
+                f"estimator={inner!r} takes no constraints in fit; give a clusterer of Coterie, or "
+                "a pipeline with a step that takes them, as RCA does."
             )
         if sample_weight is not None and not has_fit_parameter(inner, "sample_weight"):
             raise InvalidParameter(
@@ -88,7 +93,7 @@ class PropagatingClusterer(ConstrainedClusterer):
 
     # -- what every fit publishes --------------------------------------------------------------
     def _publish(self, inner: Any, source: Constraints, propagated: Constraints) -> None:
-        self.estimator_ = inner
+        self.estimator_ = inner.pipeline_ if isinstance(inner, PipelineClusterer) else inner
         self.labels_ = inner.labels_
         self.constraints_ = source
         self.propagated_constraints_ = propagated
@@ -129,6 +134,8 @@ class PropagatingClusterer(ConstrainedClusterer):
 
 def _refuse_if_every_pair_is_kept(inner: Any) -> None:
     """Propagated pairs are guesses, some of them wrong, and must be able to give way."""
+    if isinstance(inner, PipelineClusterer):
+        inner = inner.pipeline.steps[-1][1]
     if isinstance(inner, _KEEPING) or getattr(inner, "w", None) == np.inf:
         how = " with w=inf" if not isinstance(inner, _KEEPING) else ""
         raise InvalidParameter(

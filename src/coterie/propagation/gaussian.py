@@ -68,7 +68,7 @@ def propagate_gaussian(
     constraints : Constraints
     threshold : float in (0, 1] or "auto", default 0.5
         1 reaches only rows equal to the ends. "auto" is the lowest, 0.01 at least, at which a
-        source gives no more than 24 pairs on average (five rows at each of its ends): what one
+        source gives no more than 4 pairs on average: what one
         number reaches depends on dimension and density.
     scale : {"aim", "paper"}, default "aim"
         (3.5) prints :math:`n_h A_h^{-1}` with n_h a ratio of lengths; the aim it states needs

@@ -16,6 +16,7 @@ from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation._shape import cluster_shape
 from coterie.propagation.gaussian import Fitting, GaussianNeighborhood, read_clusters
+from coterie.propagation.pipeline import PipelineClusterer
 from coterie.propagation.spreading import Options, Spread, spread
 from coterie.validation import check_choice, check_count, check_real
 
@@ -44,10 +45,11 @@ class GPKMeans(PropagatingClusterer):
         `PPC`, `RDPMeans`, `Mosaic`, ...); None is `MPCKMeans()`. Metrics it learns, or
         covariances, shape the Gaussians; otherwise they are round. One that keeps every pair
         (`COPKMeans`, `ConstrainedKMeans`, w = inf) is refused: propagated pairs are guesses.
+        A pipeline is given the pairs where its steps take them: `make_pipeline(RCA(), KMeans(3))`.
     threshold : float in (0, 1] or "auto", default "auto"
         Least weight of a propagated pair, for a source of weight 1. Eaton (2005) uses 0.5 and 0.7,
         and 0.01 to 0.05 in twenty dimensions, where few rows are near each other. "auto" is the
-        lowest, 0.01 at least, at which a source gives no more than 24 pairs on average: 0.5 hands
+        lowest, 0.01 at least, at which a source gives no more than 4 pairs on average: 0.5 hands
         100 pairs of 1,000 rows in a plane on to a quarter of a million.
     reduce : {"max", "sum", "reduced", "full", "auto"}, default "max"
         Of several pairs of one kind on the same rows, the strongest ("max", the thesis'
@@ -217,8 +219,12 @@ class GPKMeans(PropagatingClusterer):
 
     def _propagate(self, X: Any, near: Any, model: Any, known: Constraints) -> Spread:
         """The pairs and those propagated by the clusters of `model`, in the space `near` if any."""
-        space = np.asarray(X if near is None else near, dtype=np.float64)
-        labels, centers, metrics = cluster_shape(model, space)
+        if near is None and isinstance(model, PipelineClusterer):
+            space = model.space(X)  # distances there are those of the metric it learned
+            labels, centers, metrics = cluster_shape(model.last_step, space)
+        else:
+            space = np.asarray(X if near is None else near, dtype=np.float64)
+            labels, centers, metrics = cluster_shape(model, space)
         fitting = Fitting.checked(self.scale, self.radius)
         clusters = read_clusters(space, labels, centers, metrics if near is None else None, fitting)
         certainty = self._default_certainty(model)
