@@ -167,8 +167,18 @@ def test_a_model_of_the_first_format_loads_and_would_be_written_the_same_today(t
     for path in FIRST.glob("*.npy"):
         assert (again / path.name).read_bytes() == path.read_bytes()
     before, after = (json.loads((folder / "model.json").read_text()) for folder in (FIRST, again))
-    assert after["model"] == before["model"]
+    assert without_new_params(after["model"], before["model"]) == before["model"]
     assert after["format_version"] == before["format_version"] == 1
+
+
+def without_new_params(now, then):
+    """What is written today, less the parameters that estimators have gained since."""
+    if not (isinstance(now, dict) and isinstance(then, dict)):
+        return now
+    kept = {key: without_new_params(now[key], then.get(key)) for key in now}
+    if "params" in kept and "params" in then:
+        kept["params"] = {key: kept["params"][key] for key in then["params"]}
+    return kept
 
 
 def test_other_peoples_estimators_load_only_if_trusted(tmp_path):

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import Constraints
-from coterie.cluster import HMRFKMeans, MPCKMeans, PCKMeans, RDPMeans
+from coterie.cluster import (
+    ConstrainedCompleteLink,
+    ConstrainedKMeans,
+    COPKMeans,
+    HMRFKMeans,
+    Mosaic,
+    MPCKMeans,
+    PCKMeans,
+    RDPMeans,
+)
 from coterie.constraints import sample_pairs
-from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
+from coterie.exceptions import (
+    CoterieWarning,
+    InfeasibleConstraints,
+    InvalidData,
+    InvalidParameter,
+)
 from coterie.mixture import PPC
 from coterie.propagation import (
     GPKMeans,
@@ -41,6 +59,7 @@ INNER = {
     "HMRFKMeans": HMRFKMeans(3, random_state=0),
     "PPC": PPC(3, random_state=0),
     "RDPMeans": RDPMeans(n_clusters_hint=3, random_state=0),
+    "Mosaic": Mosaic(3, random_state=0),
 }
 
 
@@ -116,6 +135,106 @@ def test_rounds_end_when_labels_repeat_or_never():
     assert np.array_equal(none.labels_, MPCKMeans(3, random_state=0).fit(X).labels_)
 
 
+def test_an_estimator_without_init_starts_by_itself_from_the_propagated_pairs():
+    model = GPKMeans(Mosaic(3, random_state=0), n_rounds=1).fit(X, constraints=PAIRS)
+    again = Mosaic(3, random_state=0).fit(X, constraints=model.propagated_constraints_)
+    assert model.n_propagated_ > 0
+    assert np.array_equal(model.labels_, again.labels_)
+
+
+def test_around_rca_and_k_means_by_hand():
+    wide = np.hstack([X, 2 * np.random.default_rng(0).standard_normal((len(X), 3))])
+    inner = make_pipeline(RCA(), KMeans(3, n_init=3, random_state=0))
+    model = GPKMeans(inner, n_rounds=1, threshold=0.2).fit(wide, constraints=PAIRS)
+    rca = RCA().fit(wide, constraints=PAIRS)
+    labels = clone(inner[-1]).fit_predict(rca.transform(wide))
+    # The metric of RCA in the space of the rows is Euclidean distance in its own.
+    centers = np.array([wide[labels == h].mean(axis=0) for h in range(3)])
+    Z = rca.transform(wide)
+    means = np.array([Z[labels == h].mean(axis=0) for h in range(3)])
+    given = propagate_gaussian(Z, labels, means, None, PAIRS, 0.2)
+    found = model.propagated_constraints_
+    assert np.array_equal(found.pairs, given.pairs)
+    np.testing.assert_allclose(found.weight, given.weight, rtol=1e-9)
+    under = propagate_gaussian(
+        wide, labels, centers, rca.metric_[None], PAIRS, 0.2, radius="mahalanobis"
+    )
+    assert np.array_equal(under.pairs, given.pairs)
+    again = RCA().fit(wide, constraints=given)  # weighs the propagated must-links
+    Z = again.transform(wide)
+    start = np.array([Z[labels == h].mean(axis=0) for h in range(3)])
+    wanted = KMeans(3, init=start, n_init=1, random_state=0).fit(Z)
+    assert np.array_equal(model.labels_, wanted.labels_)
+    assert np.array_equal(model.predict(wide), wanted.labels_)
+    np.testing.assert_allclose(model.estimator_[0].metric_, again.metric_)
+    same = model.labels_[PAIRS.pairs[:, 0]] == model.labels_[PAIRS.pairs[:, 1]]
+    assert len(model.violations_) == int((same != (PAIRS.kind > 0)).sum())
+
+
+@pytest.mark.parametrize("meta", [GPKMeans, GraphPropagation])
+def test_pipelines_take_pairs_where_their_steps_do(meta):
+    inner = make_pipeline(RCA(2), PCKMeans(3, random_state=0))
+    model = meta(inner).fit(X, constraints=PAIRS)
+    assert model.n_propagated_ > 0
+    again = RCA(2).fit(X, constraints=model.propagated_constraints_)
+    np.testing.assert_allclose(model.estimator_[0].components_, again.components_)
+    with pytest.raises(InvalidParameter, match="pipeline with a step that takes them"):
+        meta(make_pipeline(PCA(2), KMeans(3))).fit(X, constraints=PAIRS)
+    with pytest.raises(InvalidParameter, match="COPKMeans takes every pair for certain"):
+        meta(make_pipeline(RCA(2), COPKMeans(3))).fit(X, constraints=PAIRS)
+
+
+@pytest.mark.parametrize("meta", [GPKMeans, GraphPropagation])
+@pytest.mark.parametrize(
+    "inner",
+    [ConstrainedKMeans(3), COPKMeans(3), ConstrainedCompleteLink(3), PCKMeans(3, w=np.inf)],
+    ids=repr,
+)
+def test_guesses_are_not_handed_to_what_keeps_every_pair(meta, inner):
+    with pytest.raises(InvalidParameter, match="takes every pair for certain") as error:
+        meta(inner).fit(X, constraints=PAIRS)
+    assert type(inner).__name__ in str(error.value)
+    assert "as_hard" in str(error.value)  # the remedy
+
+
+def test_nothing_propagated_is_said_with_what_to_do():
+    rows, digit = load_digits(return_X_y=True)
+    rows, known = rows[:400], sample_pairs(digit[:400], 30, random_state=0)
+    inner = PCKMeans(10, random_state=0)
+    with pytest.warns(CoterieWarning, match="none of the 30 pairs was propagated") as said:
+        model = GPKMeans(inner, threshold=0.5).fit(rows, constraints=known)
+    assert model.n_propagated_ == 0
+    assert len(said) == 1
+    for remedy in ('threshold="auto"', "reduce_dim=PCA", "GraphPropagation"):
+        assert remedy in str(said[0].message)
+    with pytest.warns(CoterieWarning, match="Lower it, or raise alpha"):
+        GraphPropagation(inner, threshold=0.999).fit(rows, constraints=known)
+
+
+@pytest.mark.filterwarnings("error::coterie.exceptions.CoterieWarning")
+def test_nothing_propagated_is_not_said_where_nothing_was_asked_for():
+    GPKMeans(PCKMeans(3, random_state=0), threshold=1.0).fit(X, constraints=PAIRS)
+    GPKMeans(PCKMeans(3, random_state=0)).fit(X)
+    GraphPropagation(PCKMeans(3, random_state=0)).fit(X)
+    assert GPKMeans(PCKMeans(3, random_state=0)).fit(X, constraints=PAIRS).n_propagated_ > 0
+
+
+@pytest.mark.parametrize(("n_pairs", "noise"), [(100, 0.0), (1000, 0.2)])
+def test_a_thousand_noisy_rows_take_seconds(n_pairs, noise):
+    # At .5 the 100 pairs become a quarter of a million, and a fit takes minutes.
+    rows, classes = make_blobs(1000, 2, centers=4, cluster_std=3, random_state=0)
+    known = sample_pairs(classes, n_pairs, noise=noise, random_state=0)
+    begin = time.process_time()
+    model = GPKMeans(MPCKMeans(4, random_state=0)).fit(rows, constraints=known)
+    assert time.process_time() - begin < 10
+    assert n_pairs < model.n_propagated_ <= 4 * n_pairs
+    assert 0.5 < model.threshold_ < 1
+
+
+def test_a_threshold_that_is_given_is_the_one_used():
+    assert GPKMeans(MPCKMeans(3), threshold=0.6).fit(X, constraints=PAIRS).threshold_ == 0.6
+
+
 def test_cluster_shape_reads_metrics_and_covariances():
     single = MPCKMeans(3, per_cluster=False, random_state=0).fit(X)
     labels, centers, A = cluster_shape(single, X)
@@ -158,7 +277,8 @@ def test_reduce_dim_is_for_propagation_only(reducer):
     Z = clone(reducer).fit(wide, **told).transform(wide)
     first = PCKMeans(3, random_state=0).fit(wide, constraints=PAIRS)
     labels, centers, _ = cluster_shape(first, Z)
-    assert model.propagated_constraints_ == propagate_gaussian(Z, labels, centers, None, PAIRS)
+    given = propagate_gaussian(Z, labels, centers, None, PAIRS, "auto")
+    assert model.propagated_constraints_ == given
     assert model.n_features_in_ == 44
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coterie import Constraints
 from coterie.exceptions import CoterieError, InvalidData, InvalidParameter
-from coterie.propagation import propagate_gaussian
+from coterie.propagation import propagate_gaussian, spreading
 from reference import propagation as reference
 from reference.propagation import as_dict, some_pairs
 
@@ -47,9 +47,19 @@ def as_matrices(metrics, k, d):
     return np.broadcast_to(A, (k, d, d))
 
 
-def by_definition(X, labels, centers, metrics, constraints, threshold, scale="aim", **options):
+def by_definition(
+    X,
+    labels,
+    centers,
+    metrics,
+    constraints,
+    threshold,
+    scale="aim",
+    radius="euclidean",
+    **options,
+):
     matrices = as_matrices(metrics, len(centers), X.shape[1])
-    widths = reference.covariances(X, labels, centers, matrices, scale)
+    widths = reference.covariances(X, labels, centers, matrices, scale, radius)
     ends = {
         row: reference.end_weights(X, labels, centers, widths, row)
         for row in np.unique(constraints.pairs).tolist()
@@ -71,8 +81,9 @@ METRICS = ("none", "shared diagonal", "diagonal", "shared full", "full")
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("scale", ["aim", "paper"])
+@pytest.mark.parametrize("radius", ["euclidean", "mahalanobis"])
 @pytest.mark.parametrize("reduce", ["max", "sum"])
-def test_equals_the_definition(metric, scale, reduce):
+def test_equals_the_definition(metric, scale, radius, reduce):
     n_new = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
@@ -80,6 +91,7 @@ def test_equals_the_definition(metric, scale, reduce):
         pairs = some_pairs(rng, 60, 8)
         options = {
             "scale": scale,
+            "radius": radius,
             "reduce": reduce,
             "share_ends": seed != 1,
             "hard_weight": 1.5,
@@ -89,6 +101,82 @@ def test_equals_the_definition(metric, scale, reduce):
         require_equal(got, by_definition(*case, pairs, threshold, **options))
         n_new += got.n_pairs - pairs.n_pairs
     assert n_new > 0
+
+
+def test_three_standard_deviations_of_the_mahalanobis_aim_reach_the_farthest_row():
+    rng = np.random.default_rng(2)
+    X, labels, centers, A = clusters(rng, 80, 3, 2, "full")
+    own = [
+        np.einsum("nd,de,ne->n", X[labels == h] - centers[h], A[h], X[labels == h] - centers[h])
+        for h in range(2)
+    ]
+    wide = reference.covariances(X, labels, centers, A, radius="mahalanobis")
+    for h in range(2):
+        farthest = X[labels == h][own[h].argmax()] - centers[h]
+        assert np.sqrt(farthest @ np.linalg.solve(wide[h], farthest)) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(("alias", "name"), [("reduced", "max"), ("full", "sum"), ("auto", "max")])
+def test_words_of_the_thesis(alias, name):
+    rng = np.random.default_rng(0)
+    case, pairs = clusters(rng, 80, 2, 2, "none"), some_pairs(rng, 80, 8)
+    got = propagate_gaussian(*case, pairs, 0.1, reduce=alias)
+    assert got == propagate_gaussian(*case, pairs, 0.1, reduce=name)
+    other = {"max": "sum", "sum": "max"}[name]
+    assert got != propagate_gaussian(*case, pairs, 0.1, reduce=other)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 20])
+@pytest.mark.parametrize("share_ends", [True, False])
+def test_auto_threshold_gives_a_source_as_many_pairs_in_every_dimension(d, share_ends):
+    rng = np.random.default_rng(d)
+    case = clusters(rng, 400, d, 3, "none")
+    pairs = some_pairs(rng, 400, 20, shared=False)
+    n_found = {}
+    for threshold in ("auto", 0.01):
+        got = propagate_gaussian(*case, pairs, threshold, reduce="sum", share_ends=share_ends)
+        n_found[threshold] = got.n_pairs - pairs.n_pairs
+    most = spreading.PAIRS_A_SOURCE * pairs.n_pairs
+    assert n_found["auto"] <= most
+    if d < 20:  # pairs of several sources on the same rows are one
+        assert n_found["auto"] > 0.7 * most
+    else:
+        assert n_found["auto"] == n_found[0.01] < most
+
+
+def test_auto_threshold_is_one_that_could_have_been_given():
+    rng = np.random.default_rng(1)
+    case = clusters(rng, 300, 2, 3, "none")
+    pairs = some_pairs(rng, 300, 10, shared=False)
+    got = propagate_gaussian(*case, pairs, "auto")
+    low, high = 0.01, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        if propagate_gaussian(*case, pairs, middle).n_pairs > got.n_pairs:
+            low = middle
+        else:
+            high = middle
+    assert propagate_gaussian(*case, pairs, high) == got
+    assert 0.01 < high < 1
+
+
+def test_auto_threshold_among_equal_rows_reaches_only_them():
+    X = np.repeat(np.arange(4.0), 30)[:, None]
+    labels = np.repeat([0, 0, 1, 1], 30)
+    known = Constraints(120, cannot_link=[(0, 119)])
+    got = propagate_gaussian(X, labels, np.array([[0.5], [2.5]]), None, known, "auto")
+    ends = X[got.pairs, 0]
+    assert (ends == [0.0, 3.0]).all()
+    assert got.n_pairs == 900  # more than it aims for, but no threshold gives fewer
+
+
+def test_other_words_for_a_threshold_are_refused():
+    rng = np.random.default_rng(0)
+    case, pairs = clusters(rng, 30, 2, 2, "none"), some_pairs(rng, 30, 4)
+    with pytest.raises(InvalidParameter, match='"auto" or a number'):
+        propagate_gaussian(*case, pairs, "high")
+    with pytest.raises(InvalidParameter, match="mahalanobis"):
+        propagate_gaussian(*case, pairs, radius="mahalonobis")
 
 
 @pytest.mark.parametrize("metric", ["none", "full"])

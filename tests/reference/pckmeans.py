@@ -18,8 +18,7 @@ def pck_objective(X, labels, centers, constraints, w):
 
 
 def mpck_objective(X, labels, centers, metrics, constraints, w):
-    """(2.4)-(2.6) with full matrices `metrics` (K, d, d) and the box or radius bound."""
-    diagonal = all(np.allclose(m, np.diag(np.diag(m))) for m in metrics)
+    """(2.4)-(2.6) with full matrices `metrics` (K, d, d)."""
     total = 0.0
     for x, k in zip(X, labels, strict=True):
         gap = x - centers[k]
@@ -32,14 +31,13 @@ def mpck_objective(X, labels, centers, metrics, constraints, w):
         if kind > 0 and labels[i] != labels[j]:
             total += weight * (under[0] + under[1]) / 2
         if kind < 0 and labels[i] == labels[j]:
-            metric = metrics[labels[i]]
-            if diagonal:
-                widest = np.diag(metric) @ np.ptp(X, axis=0) ** 2
-            else:
-                rows = X - X.mean(axis=0)
-                widest = 4 * max(row @ metric @ row for row in rows)
-            total += weight * (widest - under[0])
+            total += weight * (squared_diameter(X, metrics[labels[i]]) - under[0])
     return total
+
+
+def squared_diameter(X, metric):
+    """The longest of all squared distances under a matrix (d, d): x' and x'' of (2.6)."""
+    return max((x - y) @ metric @ (x - y) for x, y in itertools.combinations(X, 2))
 
 
 def best_labels(X, centers, constraints, w):

@@ -16,13 +16,20 @@ def gaussian(v, u, covariance):
     return float(np.exp(-0.5 * (v - u) @ np.linalg.solve(covariance, v - u)))
 
 
-def covariances(X, labels, centers, metrics, scale="aim"):
-    """(3.4), (3.5): n_h A_h⁻¹ as printed, n_h² A_h⁻¹ for the aim."""
+def covariances(X, labels, centers, metrics, scale="aim", radius="euclidean"):
+    """(3.4), (3.5): n_h A_h⁻¹ as printed, n_h² A_h⁻¹ for the aim.
+
+    A Mahalanobis radius (Table 2.1) is in standard deviations already: σ of the aim is then 1.
+    """
     out = []
     for h, (center, A) in enumerate(zip(centers, metrics, strict=True)):
         inverse = np.linalg.inv(A)
-        radius = max(np.linalg.norm(x - center) for x in X[labels == h])
-        n_h = radius / (3 * np.sqrt(np.linalg.eigvalsh(inverse).max()))
+        form = A if radius == "mahalanobis" else np.eye(len(A))
+        reach = max(np.sqrt((x - center) @ form @ (x - center)) for x in X[labels == h])
+        sigma = np.sqrt(np.linalg.eigvalsh(inverse).max())
+        if radius == "mahalanobis" and scale == "aim":
+            sigma = 1.0
+        n_h = reach / (3 * sigma)
         out.append(inverse * (n_h if scale == "paper" else n_h**2))
     return out
 

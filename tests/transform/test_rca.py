@@ -49,6 +49,66 @@ def test_metric_is_the_inverse_of_2_10(wine):
     np.testing.assert_allclose(W @ C @ W.T, np.eye(13), atol=1e-7)
 
 
+def weighted_within(X, chunks, weight):
+    """(2.10) with weighted rows (section 5.4.3), as a loop."""
+    total, mass = np.zeros((X.shape[1], X.shape[1])), 0.0
+    for c in np.unique(chunks[chunks >= 0]):
+        rows, w = X[chunks == c], weight[chunks == c]
+        center = (w[:, None] * rows).sum(axis=0) / w.sum()
+        for x, own in zip(rows, w, strict=True):
+            total += own * np.outer(x - center, x - center)
+        mass += w.sum()
+    return total / mass
+
+
+def test_rows_weigh_as_their_strongest_must_link():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((40, 3))
+    pairs = [(3 * c, 3 * c + k) for c in range(10) for k in (1, 2)]
+    weights = rng.choice([0.2, 1.0, 2.5], len(pairs))
+    known = Constraints(40, must_link=pairs, must_weight=weights)
+    model = RCA().fit(X, constraints=known)
+    strongest = np.zeros(40)
+    for (i, j), w in zip(pairs, weights, strict=True):
+        strongest[[i, j]] = np.maximum(strongest[[i, j]], w)
+    C = weighted_within(X, model.chunklets_, strongest)
+    np.testing.assert_allclose(model.metric_ @ C, np.eye(3), atol=1e-9)
+    assert model.shrinkage_ == 0.0
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.3, 7.0, np.inf])
+def test_must_links_that_weigh_alike_give_2_10(wine, weight):
+    X, _, chunks = wine
+    known = Constraints.from_groups(chunks)
+    alike = Constraints(len(X), must_link=known.must_link, must_weight=weight)
+    plain, other = (RCA().fit(X, constraints=c).components_ for c in (known, alike))
+    np.testing.assert_allclose(other, plain, rtol=1e-7, atol=1e-9)
+
+
+def test_a_must_link_that_weighs_nothing_says_nothing_and_a_doubtful_one_little():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 2)) * [1.0, 5.0]
+    good = [(k, k + 1) for k in range(0, 20, 2)]
+    metrics = {}
+    for certainty in (None, 0.95, 0.7, 0.51):
+        bad = Constraints(30, must_link=[(20, 29)], must_certainty=certainty)
+        known = Constraints(30, must_link=good) + bad
+        metrics[certainty] = RCA(shrinkage=0).fit(X, constraints=known).metric_
+    without = RCA(shrinkage=0).fit(X, constraints=Constraints(30, must_link=good)).metric_
+    away = [np.abs(metrics[c] - without).max() for c in (0.95, 0.7, 0.51)]
+    np.testing.assert_allclose(metrics[0.95], metrics[None])  # what a plain pair is worth
+    assert away[0] > away[1] > away[2]
+    assert away[2] < 0.05 * away[0]
+
+
+def test_freedom_counts_light_rows_in_part():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 10))
+    known = Constraints(50, must_link=[(0, 1), (5, 6)], must_weight=[1.0, 0.25])
+    model = RCA().fit(X, constraints=known)
+    assert model.shrinkage_ == pytest.approx(10 / (10 + 1.25))
+
+
 @pytest.mark.parametrize("n_components", [None, 1, 4])
 def test_equals_metric_learn(wine, n_components, monkeypatch):
     theirs = pytest.importorskip("metric_learn")

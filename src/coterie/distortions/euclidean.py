@@ -17,6 +17,7 @@ from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
+from coterie.distortions.diameter import FarthestPair
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidParameter
 
@@ -107,8 +108,9 @@ class SquaredEuclidean(SeparableBregman):
         return values[:, 0] if groups == 1 else values
 
     def bound(self, X: Any) -> Bound:
-        """The squared diameter of the data, or a bound of it."""
-        return DiameterBound(Rows.of(X))
+        """The squared diameter of the data (2.6); a bound of it where there are many rows."""
+        rows = Rows.of(X)
+        return FarthestPair(rows) if FarthestPair.suits(rows) else DiameterBound(rows)
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
         """The sum of the distances of all cannot-linked pairs (section 3.3.3.1)."""

@@ -8,19 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster import MPCKMeans
+from coterie.cluster import ConstrainedCompleteLink, COPKMeans, MPCKMeans, SeededKMeans
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidParameter
 from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
+from coterie.propagation.pipeline import PipelineClusterer, takes_pairs
 from coterie.propagation.spreading import read_sources
 
 __all__ = ["PropagatingClusterer"]
+
+# Weights mean nothing to them: every pair is kept, or joins rows for the start.
+_KEEPING = (COPKMeans, ConstrainedCompleteLink, SeededKMeans)
 
 
 def _inner_has(name: str) -> Any:
@@ -52,14 +57,18 @@ class PropagatingClusterer(ConstrainedClusterer):
     def _fresh_inner(self, rng: np.random.RandomState, sample_weight: Any) -> Any:
         """An unfitted copy of it, seeded from `random_state` where that is given."""
         inner = self._inner()
+        if isinstance(inner, Pipeline) and takes_pairs(inner):
+            inner = PipelineClusterer(inner)
         if not (hasattr(inner, "get_params") and has_fit_parameter(inner, "constraints")):
             raise InvalidParameter(
-                f"estimator={inner!r} takes no constraints in fit; give a clusterer of Coterie."
+                f"estimator={inner!r} takes no constraints in fit; give a clusterer of Coterie, or "
+                "a pipeline with a step that takes them, as RCA does."
             )
         if sample_weight is not None and not has_fit_parameter(inner, "sample_weight"):
             raise InvalidParameter(
                 f"sample_weight was given, but {type(inner).__name__} takes none."
             )
+        _refuse_if_every_pair_is_kept(inner)
         copy = clone(inner)
         if self.random_state is not None:
             whole = isinstance(self.random_state, numbers.Integral)
@@ -84,7 +93,7 @@ class PropagatingClusterer(ConstrainedClusterer):
 
     # -- what every fit publishes --------------------------------------------------------------
     def _publish(self, inner: Any, source: Constraints, propagated: Constraints) -> None:
-        self.estimator_ = inner
+        self.estimator_ = inner.pipeline_ if isinstance(inner, PipelineClusterer) else inner
         self.labels_ = inner.labels_
         self.constraints_ = source
         self.propagated_constraints_ = propagated
@@ -121,6 +130,20 @@ class PropagatingClusterer(ConstrainedClusterer):
         if hasattr(inner, "__sklearn_tags__"):
             tags.input_tags.sparse = get_tags(inner).input_tags.sparse
         return tags
+
+
+def _refuse_if_every_pair_is_kept(inner: Any) -> None:
+    """Propagated pairs are guesses, some of them wrong, and must be able to give way."""
+    if isinstance(inner, PipelineClusterer):
+        inner = inner.pipeline.steps[-1][1]
+    if isinstance(inner, _KEEPING) or getattr(inner, "w", None) == np.inf:
+        how = " with w=inf" if not isinstance(inner, _KEEPING) else ""
+        raise InvalidParameter(
+            f"{type(inner).__name__}{how} takes every pair for certain, but propagated pairs are "
+            "guesses: put an estimator inside that weighs its pairs, such as PCKMeans. Pairs of "
+            "yours that must be kept can be hard (constraints.as_hard()); they stay so, and hand "
+            "on soft ones."
+        )
 
 
 def own_violations(inner: Any, source: Constraints, default_certainty: float) -> PairTable:

@@ -16,9 +16,11 @@ from coterie.propagation import _kernels
 from coterie.propagation.spreading import Lists, Options, spread
 from coterie.validation import check_choice, check_constraints
 
-__all__ = ["propagate_gaussian"]
+__all__ = ["Fitting", "GaussianNeighborhood", "propagate_gaussian", "read_clusters"]
 
-SCALES = {"aim": 2, "paper": 1}  # the power of n_h in (3.5)
+SCALES = ("aim", "paper")
+RADII = ("euclidean", "mahalanobis")
+_KEPT_TREES = 20_000_000  # numbers in the trees that are kept for the next search
 _SLACK = 1e-9  # relative widening of a search whose finds are measured again
 
 
@@ -28,9 +30,10 @@ def propagate_gaussian(
     centers: Any,
     metrics: Any,
     constraints: Constraints,
-    threshold: float = 0.5,
+    threshold: float | str = 0.5,
     *,
     scale: str = "aim",
+    radius: str = "euclidean",
     reduce: str = "max",
     share_ends: bool = True,
     hard_weight: float = 1.0,
@@ -63,14 +66,20 @@ def propagate_gaussian(
         None (Euclidean), (n_features,) or (K, n_features) diagonals, (1, n_features, n_features)
         or (K, n_features, n_features) matrices: `distortion_params_` of a fitted model.
     constraints : Constraints
-    threshold : float in (0, 1], default 0.5
-        1 reaches only rows equal to the ends.
+    threshold : float in (0, 1] or "auto", default 0.5
+        1 reaches only rows equal to the ends. "auto" is the lowest, 0.01 at least, at which a
+        source gives no more than 4 pairs on average: what one
+        number reaches depends on dimension and density.
     scale : {"aim", "paper"}, default "aim"
         (3.5) prints :math:`n_h A_h^{-1}` with n_h a ratio of lengths; the aim it states needs
         :math:`n_h^2`. "paper" is as printed.
-    reduce : {"max", "sum"}, default "max"
-        Of several pairs of one kind on the same rows, the strongest (reduced propagation) or
-        their sum (full propagation).
+    radius : {"euclidean", "mahalanobis"}, default "euclidean"
+        How far the farthest row of a cluster is from its centre: as (3.4) needs it, beside the
+        standard deviation of an axis, or under the cluster's metric, as Table 2.1 says. A
+        Mahalanobis distance counts standard deviations already: the aim is then a third of it.
+    reduce : {"max", "sum", "reduced", "full", "auto"}, default "max"
+        Of several pairs of one kind on the same rows, the strongest ("max": reduced propagation)
+        or their sum ("sum": full propagation). "auto" is reduced.
     share_ends : bool, default True
         Whether a propagated pair may share one row with its source. Step 3d as printed drops
         them; only the source pair itself needs to be.
@@ -98,11 +107,33 @@ def propagate_gaussian(
     [[0, 3], [0, 4], [1, 3], [1, 4]]
     """
     options = Options.checked(threshold, reduce, share_ends, hard_weight, max_pairs)
-    power = SCALES[check_choice("scale", scale, SCALES)]
+    fitting = Fitting.checked(scale, radius)
     X = check_array(X, dtype=np.float64, input_name="X")
     known = check_constraints(constraints, X.shape[0])
-    clusters = _read_clusters(X, labels, centers, metrics, power)
-    return spread(known, GaussianNeighborhood(X, clusters), options, default_certainty)
+    clusters = read_clusters(X, labels, centers, metrics, fitting)
+    return spread(known, GaussianNeighborhood(X, clusters), options, default_certainty).constraints
+
+
+class Fitting(NamedTuple):
+    """How Gaussians are fitted to the extent of their clusters."""
+
+    scale: str
+    radius: str
+
+    @classmethod
+    def checked(cls, scale: Any, radius: Any) -> Fitting:
+        """Both choices, or an error that names the ones there are."""
+        return cls(check_choice("scale", scale, SCALES), check_choice("radius", radius, RADII))
+
+    def spread(self, radius: FloatArray, least: FloatArray) -> FloatArray:
+        """c_h of (3.5), from the radius of each cluster and the least eigenvalue of its metric.
+
+        (3.4): n_h = radius / (3 σ), and the longest axis has σ² = 1 / (least eigenvalue of A_h).
+        """
+        if self.scale == "aim" and self.radius == "mahalanobis":
+            return np.asarray((radius / 3.0) ** 2)  # in units of σ along every axis
+        ratio = radius * np.sqrt(least) / 3.0
+        return np.asarray(ratio if self.scale == "paper" else ratio**2)
 
 
 class Clusters(NamedTuple):
@@ -135,7 +166,7 @@ class GaussianNeighborhood:
         origin = X.mean(axis=0)  # rows far from the origin keep their digits
         self.X = X - origin
         self.clusters = clusters._replace(centers=clusters.centers - origin)
-        self._last: tuple[int, FloatArray, Any] | None = None
+        self._trees: dict[int, tuple[FloatArray, Any]] = {}
 
     def count(self, ends: IntArray, budget: float, most: int) -> int:
         """How many rows are near the ends; an upper bound by rounding."""
@@ -175,24 +206,20 @@ class GaussianNeighborhood:
             yield _Group(h, tree, Z[ends[which]], reach + rounding, which)
 
     def _tree(self, h: int) -> tuple[FloatArray, Any]:
-        """Rows whitened by metric h and a tree over them; the last one is kept."""
-        if self._last is None or self._last[0] != h:
+        """Rows whitened by metric h and a tree over them, kept as long as memory is no matter."""
+        if h not in self._trees:
+            if (len(self._trees) + 1) * self.X.size > _KEPT_TREES:
+                self._trees.clear()
             factor = self.clusters.factors[h]
             Z = self.X * factor[0] if len(factor) == 1 else self.X @ factor
-            self._last = h, Z, KDTree(Z)
-        return self._last[1:]
+            self._trees[h] = Z, KDTree(Z)
+        return self._trees[h]
 
     def _widths(self, ends: IntArray) -> FloatArray:
         """s_A c_h of each end: what divides the squared length under A_h."""
         owner = self.clusters.labels[ends]
         gaps = self.X[ends] - self.clusters.centers[owner]
-        factors = self.clusters.factors
-        if factors.shape[1] == 1:
-            scaled = gaps * factors[self.clusters.metric_of(ends), 0]
-        elif len(factors) == 1:
-            scaled = gaps @ factors[0]
-        else:
-            scaled = np.einsum("ed,edk->ek", gaps, factors[owner])
+        scaled = _scaled(gaps, self.clusters.factors, owner)
         c = self.clusters.spread[owner]
         return c * np.exp(-0.5 * _ratio((scaled**2).sum(axis=1), c))
 
@@ -211,7 +238,9 @@ def _ratio(squared: FloatArray, width: FloatArray) -> FloatArray:
         return np.where(squared == 0, 0.0, squared / width)
 
 
-def _read_clusters(X: FloatArray, labels: Any, centers: Any, metrics: Any, power: int) -> Clusters:
+def read_clusters(
+    X: FloatArray, labels: Any, centers: Any, metrics: Any, fitting: Fitting
+) -> Clusters:
     """Check what is known of the clusters and scale their Gaussians by (3.4) and (3.5)."""
     n, d = X.shape
     y = np.asarray(labels)
@@ -225,11 +254,23 @@ def _read_clusters(X: FloatArray, labels: Any, centers: Any, metrics: Any, power
         )
     y = y.astype(np.int64)
     factors, least = _factors(metrics, len(mu), d)
-    squared_radius = np.zeros(len(mu))
-    np.maximum.at(squared_radius, y, ((X - mu[y]) ** 2).sum(axis=1))
-    # (3.4): n_h = radius / (3 σ), and the longest axis has σ² = 1 / (least eigenvalue of A_h).
-    ratio = np.sqrt(squared_radius * least) / 3.0
-    return Clusters(y, mu, factors, ratio**power)
+    under = factors if fitting.radius == "mahalanobis" else np.ones((1, 1, d))
+    radius = np.zeros(len(mu))
+    np.maximum.at(radius, y, np.sqrt((_scaled(X - mu[y], under, y) ** 2).sum(axis=1)))
+    return Clusters(y, mu, factors, fitting.spread(radius, least))
+
+
+def _scaled(gaps: FloatArray, factors: FloatArray, clusters: IntArray) -> FloatArray:
+    """Each gap (m, d) times F of its cluster, or of all where they share one."""
+    if factors.shape[1] == 1:
+        return gaps * (factors[clusters, 0] if len(factors) > 1 else factors[0])
+    if len(factors) == 1:
+        return np.asarray(gaps @ factors[0])
+    scaled = np.empty_like(gaps)
+    for h in np.unique(clusters):
+        own = clusters == h
+        scaled[own] = gaps[own] @ factors[h]
+    return scaled
 
 
 def _factors(metrics: Any, k: int, d: int) -> tuple[FloatArray, FloatArray]:

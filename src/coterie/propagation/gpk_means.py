@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +11,13 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation._shape import cluster_shape
-from coterie.propagation.gaussian import SCALES, propagate_gaussian
-from coterie.propagation.spreading import Options
+from coterie.propagation.gaussian import Fitting, GaussianNeighborhood, read_clusters
+from coterie.propagation.pipeline import PipelineClusterer
+from coterie.propagation.spreading import Options, Spread, spread
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["GPKMeans"]
@@ -40,13 +42,18 @@ class GPKMeans(PropagatingClusterer):
     ----------
     estimator : estimator, default None
         Any clusterer of Coterie that weighs its pairs (`PCKMeans`, `MPCKMeans`, `HMRFKMeans`,
-        `PPC`, `RDPMeans`, ...); None is `MPCKMeans()`. Metrics it learns, or covariances, shape
-        the Gaussians; otherwise they are round.
-    threshold : float in (0, 1], default 0.5
+        `PPC`, `RDPMeans`, `Mosaic`, ...); None is `MPCKMeans()`. Metrics it learns, or
+        covariances, shape the Gaussians; otherwise they are round. One that keeps every pair
+        (`COPKMeans`, `ConstrainedKMeans`, w = inf) is refused: propagated pairs are guesses.
+        A pipeline is given the pairs where its steps take them: `make_pipeline(RCA(), KMeans(3))`.
+    threshold : float in (0, 1] or "auto", default "auto"
         Least weight of a propagated pair, for a source of weight 1. Eaton (2005) uses 0.5 and 0.7,
-        and 0.01 to 0.05 in twenty dimensions, where few rows are near each other.
-    reduce : {"max", "sum"}, default "max"
-        Of several pairs of one kind on the same rows, the strongest or their sum.
+        and 0.01 to 0.05 in twenty dimensions, where few rows are near each other. "auto" is the
+        lowest, 0.01 at least, at which a source gives no more than 4 pairs on average: 0.5 hands
+        100 pairs of 1,000 rows in a plane on to a quarter of a million.
+    reduce : {"max", "sum", "reduced", "full", "auto"}, default "max"
+        Of several pairs of one kind on the same rows, the strongest ("max", the thesis'
+        "reduced") or their sum ("sum", "full"). "auto" is reduced.
     n_rounds : int, default 10
         At most so many rounds of propagation after the first run. Rounds end before when the
         estimator's objective settles or a labelling comes back.
@@ -54,12 +61,13 @@ class GPKMeans(PropagatingClusterer):
         What a round takes over from the last: all of it (centres, metrics and labels), so that on
         the same pairs it cannot end with a higher objective; or as in Eaton (2005) its
         centres alone, from which metrics are learned afresh, which often ends in another optimum,
-        be it better or worse. Mixtures and clusterers that infer K have "model" only.
+        be it better or worse. Mixtures and clusterers that infer K have "model" only; one that
+        has no `init` starts by itself, from the propagated pairs.
     reduce_dim : transformer, default None
         Propagate in the space of its `fit_transform`, by Euclidean distance there: PCA, RCA
         (which is given the constraints) or TruncatedSVD for sparse rows. In many dimensions a
         Gaussian holds next to no rows. Clustering itself is in the space of X.
-    scale, share_ends, hard_weight, max_pairs
+    scale, radius, share_ends, hard_weight, max_pairs
         As in `propagate_gaussian`.
     tol : float, default 1e-6
         Relative change of the objective between rounds below which it has settled.
@@ -76,7 +84,9 @@ class GPKMeans(PropagatingClusterer):
     propagated_constraints_ : Constraints
         What the last round was given: the pairs of `fit`, and those propagated from them.
     n_propagated_ : int
-        How many of them are not pairs of `fit`.
+        How many of them are not pairs of `fit`. Where that is 0 a warning says what to do.
+    threshold_ : float
+        That of the last round; None where there was nothing to propagate and it is "auto".
     objective_history_ : (n_rounds_ + 1,) ndarray
         The estimator's final objective in each run. Runs have different pairs, so it may go both
         ways.
@@ -103,12 +113,13 @@ class GPKMeans(PropagatingClusterer):
         self,
         estimator: Any = None,
         *,
-        threshold: float = 0.5,
+        threshold: float | str = "auto",
         reduce: str = "max",
         n_rounds: int = 10,
         start: str = "model",
         reduce_dim: Any = None,
         scale: str = "aim",
+        radius: str = "euclidean",
         share_ends: bool = True,
         hard_weight: float = 1.0,
         max_pairs: int = 10_000_000,
@@ -122,6 +133,7 @@ class GPKMeans(PropagatingClusterer):
         self.start = start
         self.reduce_dim = reduce_dim
         self.scale = scale
+        self.radius = radius
         self.share_ends = share_ends
         self.hard_weight = hard_weight
         self.max_pairs = max_pairs
@@ -145,20 +157,17 @@ class GPKMeans(PropagatingClusterer):
         X, known, weights = self._check_fit_input(X, constraints, sample_weight)
         fit_params = {} if weights is None else {"sample_weight": weights}
         first = self._fresh_inner(self._rng(), weights)
-        if "init" not in first.get_params(deep=False):
-            raise InvalidParameter(
-                f"{type(first).__name__} has no parameter init to start a round from the last."
-            )
         model = clone(first).fit(X, constraints=known, **fit_params)
         if self.start == "centers" and not hasattr(model, "distortion_params_"):
             raise InvalidParameter(
                 f"{type(first).__name__} does not start from centres alone; use start='model'."
             )
-        given, objectives, seen = known, [_objective(model)], {model.labels_.tobytes()}
+        given, threshold = known, self._options().threshold
+        objectives, seen = [_objective(model)], {model.labels_.tobytes()}
         converged = not (known.weight > 0).any()  # nothing to propagate
         near = None if converged or self.reduce_dim is None else self._space(X, known)
         while not converged and len(objectives) <= self.n_rounds:
-            given = self._propagate(X, near, model, known)
+            given, threshold = self._propagate(X, near, model, known)
             model = self._run_again(first, model, X, given, fit_params)
             objectives.append(_objective(model))
             labels = model.labels_.tobytes()
@@ -172,13 +181,33 @@ class GPKMeans(PropagatingClusterer):
         self.objective_ = objectives[-1]
         self.n_rounds_ = len(objectives) - 1
         self.converged_ = bool(converged)
+        self.threshold_ = threshold
+        self._say_if_nothing_was_propagated(X.shape[1] if near is None else near.shape[1])
         return self
 
-    def _check_parameters(self, X: Any) -> None:
-        Options.checked(
+    def _say_if_nothing_was_propagated(self, n_columns: int) -> None:
+        """Once a fit; a threshold of 1 asks for it, and so do no pairs."""
+        if self.n_propagated_ or not self.n_rounds_ or self.threshold == 1:
+            return
+        lower = "" if self.threshold == "auto" else 'threshold="auto", '
+        fewer = max(2, min(5, n_columns // 2))
+        warnings.warn(
+            f"none of the {self.constraints_.n_pairs} pairs was propagated: in {n_columns} "
+            f"column(s) no row is near the ends of a pair at threshold={self.threshold_:g}, so "
+            f"that this is {type(self.estimator_).__name__} run again. Try {lower}"
+            f"reduce_dim=PCA({fewer}), or GraphPropagation, which is for many columns.",
+            CoterieWarning,
+            stacklevel=3,
+        )
+
+    def _options(self) -> Options:
+        return Options.checked(
             self.threshold, self.reduce, self.share_ends, self.hard_weight, self.max_pairs
         )
-        check_choice("scale", self.scale, SCALES)
+
+    def _check_parameters(self, X: Any) -> None:
+        self._options()
+        Fitting.checked(self.scale, self.radius)
         check_choice("start", self.start, STARTS)
         check_count("n_rounds", self.n_rounds)
         check_real("tol", self.tol)
@@ -188,33 +217,33 @@ class GPKMeans(PropagatingClusterer):
                 "TruncatedSVD(20), or use GraphPropagation."
             )
 
-    def _propagate(self, X: Any, near: Any, model: Any, known: Constraints) -> Constraints:
+    def _propagate(self, X: Any, near: Any, model: Any, known: Constraints) -> Spread:
         """The pairs and those propagated by the clusters of `model`, in the space `near` if any."""
-        labels, centers, metrics = cluster_shape(model, X if near is None else near)
-        return propagate_gaussian(
-            X if near is None else near,
-            labels,
-            centers,
-            metrics if near is None else None,
-            known,
-            self.threshold,
-            scale=self.scale,
-            reduce=self.reduce,
-            share_ends=self.share_ends,
-            hard_weight=self.hard_weight,
-            default_certainty=self._default_certainty(model),
-            max_pairs=self.max_pairs,
-        )
+        if near is None and isinstance(model, PipelineClusterer):
+            space = model.space(X)  # distances there are those of the metric it learned
+            labels, centers, metrics = cluster_shape(model.last_step, space)
+        else:
+            space = np.asarray(X if near is None else near, dtype=np.float64)
+            labels, centers, metrics = cluster_shape(model, space)
+        fitting = Fitting.checked(self.scale, self.radius)
+        clusters = read_clusters(space, labels, centers, metrics if near is None else None, fitting)
+        certainty = self._default_certainty(model)
+        return spread(known, GaussianNeighborhood(space, clusters), self._options(), certainty)
 
     def _run_again(
         self, first: Any, model: Any, X: Any, given: Constraints, fit_params: dict[str, Any]
     ) -> Any:
-        """The estimator run from `model` (Fig. 3.1, step 3c); its parameters are as before."""
-        before = first.get_params(deep=False)["init"]
+        """The estimator run from `model` (Fig. 3.1, step 3c); its parameters are as before.
+
+        One without `init` makes its own start from the pairs it is given (`Mosaic`).
+        """
         again = clone(first)
+        params = first.get_params(deep=False)
+        if "init" not in params:
+            return again.fit(X, constraints=given, **fit_params)
         again.set_params(init=model.cluster_centers_ if self.start == "centers" else model)
         again.fit(X, constraints=given, **fit_params)
-        return again.set_params(init=before)
+        return again.set_params(init=params["init"])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

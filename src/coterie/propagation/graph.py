@@ -20,7 +20,7 @@ __all__ = ["propagate_graph"]
 def propagate_graph(
     graph: Any,
     constraints: Constraints,
-    threshold: float = 0.1,
+    threshold: float | str = 0.1,
     *,
     alpha: float = 0.8,
     reduce: str = "max",
@@ -50,7 +50,8 @@ def propagate_graph(
     graph : sparse matrix of shape (n_samples, n_samples)
         Symmetric, with weights of at least 0, as from `neighbor_graph`.
     constraints : Constraints
-    threshold : float in (0, 1], default 0.1
+    threshold : float in (0, 1] or "auto", default 0.1
+        Least :math:`f_A(i) f_B(j)`; "auto" as in `propagate_gaussian`.
     alpha : float in (0, 1), default 0.8
         The nearer to 1, the longer the walks.
     reduce, share_ends, hard_weight, default_certainty, max_pairs
@@ -75,7 +76,7 @@ def propagate_graph(
     options = Options.checked(threshold, reduce, share_ends, hard_weight, max_pairs)
     walks = Walks(graph, alpha, check_real("tol", tol, strict=True))
     known = check_constraints(constraints, walks.n)
-    return spread(known, walks, options, default_certainty)
+    return spread(known, walks, options, default_certainty).constraints
 
 
 class Walks:

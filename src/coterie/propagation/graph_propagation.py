@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 from coterie.constraints import Constraints
+from coterie.exceptions import CoterieWarning
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation.graph import propagate_graph
 from coterie.propagation.neighbors import neighbor_graph
@@ -32,8 +34,8 @@ class GraphPropagation(PropagatingClusterer):
         bags of words. Clustering itself is in the space of X.
     alpha : float in (0, 1), default 0.8
         How far walks go.
-    threshold : float in (0, 1], default 0.1
-        Least weight of a propagated pair, for a source of weight 1.
+    threshold : float in (0, 1] or "auto", default 0.1
+        Least weight of a propagated pair, for a source of weight 1; "auto" as in `GPKMeans`.
     reduce, share_ends, hard_weight, max_pairs
         As in `propagate_graph`.
     approximate : "auto" or bool, default "auto"
@@ -75,7 +77,7 @@ class GraphPropagation(PropagatingClusterer):
         metric: str = "euclidean",
         reduce_dim: Any = None,
         alpha: float = 0.8,
-        threshold: float = 0.1,
+        threshold: float | str = 0.1,
         reduce: str = "max",
         share_ends: bool = True,
         hard_weight: float = 1.0,
@@ -115,6 +117,14 @@ class GraphPropagation(PropagatingClusterer):
         given = self._propagate(X, known, self._default_certainty(inner), rng)
         inner.fit(X, constraints=given, **({} if weights is None else {"sample_weight": weights}))
         self._publish(inner, known, given)
+        if not self.n_propagated_ and (known.weight > 0).any() and self.threshold != 1:
+            warnings.warn(
+                f"none of the {known.n_pairs} pairs was propagated: no walk comes to the ends of "
+                f"a pair with probability threshold={self.threshold}. Lower it, or raise alpha "
+                "or n_neighbors.",
+                CoterieWarning,
+                stacklevel=2,
+            )
         return self
 
     def _propagate(

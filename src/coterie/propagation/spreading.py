@@ -25,11 +25,32 @@ from coterie.exceptions import InvalidParameter
 from coterie.propagation import _kernels
 from coterie.validation import check_choice, check_count, check_real
 
-__all__ = ["REDUCTIONS", "Lists", "Neighborhood", "Options", "Sources", "read_sources", "spread"]
+__all__ = [
+    "REDUCTIONS",
+    "Lists",
+    "Neighborhood",
+    "Options",
+    "Sources",
+    "Spread",
+    "read_sources",
+    "spread",
+]
 
 # Several propagated pairs on the same two rows: the strongest (Eaton's reduced propagation),
-# or all of them together (full propagation).
+# or all of them together (full propagation). "auto" is the reduced one, as a sum lets pairs that
+# lie close together outweigh every source (section 5.1).
 REDUCTIONS: dict[str, Callable[..., Any]] = {"max": np.maximum.reduceat, "sum": np.add.reduceat}
+REDUCTIONS |= {"reduced": REDUCTIONS["max"], "full": REDUCTIONS["sum"], "auto": REDUCTIONS["max"]}
+
+# threshold="auto": a source speaks for so many pairs on average, about what .5 gives on iris, where
+# the thesis sees its gain, and for none that weighs less than a hundredth of it, as the thesis'
+# lowest threshold. More are more often wrong, and by their number outweigh what was told.
+PAIRS_A_SOURCE = 4
+LEAST_THRESHOLD = 0.01
+_LISTED = 64  # times the pairs looked for: so many are listed and sorted
+_HALVINGS = 40
+_ROUNDING = 1e-12  # of the way from a q to a threshold and back
+_MOST_ROWS = 10_000_000  # near the ends, over all of them
 
 
 class Lists(NamedTuple):
@@ -58,10 +79,17 @@ class Sources(NamedTuple):
     weight: FloatArray  # (m,) inf: hard
 
 
+class Spread(NamedTuple):
+    """What a propagation found."""
+
+    constraints: Constraints  # sources and propagated pairs
+    threshold: float  # that was used: the one given, or what "auto" came to
+
+
 class Options(NamedTuple):
     """Checked settings of a propagation."""
 
-    threshold: float
+    threshold: float | None  # None: chosen by the number of pairs it gives
     reduce: str
     share_ends: bool
     hard_weight: float
@@ -72,24 +100,34 @@ class Options(NamedTuple):
         cls, threshold: Any, reduce: Any, share_ends: bool, hard_weight: Any, max_pairs: Any
     ) -> Options:
         """Options with every value in its range."""
-        g = check_real("threshold", threshold, strict=True)
-        if g > 1:
-            raise InvalidParameter(
-                f"threshold={threshold!r} must be above 0 and at most 1: it is the least weight a "
-                "propagated pair of a source of weight 1 may have."
-            )
         return cls(
-            g,
+            _check_threshold(threshold),
             check_choice("reduce", reduce, REDUCTIONS),
             bool(share_ends),
             check_real("hard_weight", hard_weight),
             check_count("max_pairs", max_pairs),
         )
 
-    @property
-    def budget(self) -> float:
-        """-2 ln threshold: the largest sum of q at the two ends."""
-        return -2.0 * math.log(self.threshold) + 0.0
+
+def _check_threshold(threshold: Any) -> float | None:
+    if isinstance(threshold, str) and threshold == "auto":
+        return None
+    if isinstance(threshold, str):
+        raise InvalidParameter(
+            f'threshold={threshold!r} must be "auto" or a number above 0 and at most 1.'
+        )
+    g = check_real("threshold", threshold, strict=True)
+    if g > 1:
+        raise InvalidParameter(
+            f"threshold={threshold!r} must be above 0 and at most 1: it is the least weight a "
+            "propagated pair of a source of weight 1 may have."
+        )
+    return g
+
+
+def _budget(threshold: float) -> float:
+    """-2 ln threshold: the largest sum of q at the two ends."""
+    return -2.0 * math.log(threshold) + 0.0
 
 
 def read_sources(constraints: Constraints, default_certainty: float = 0.95) -> Sources:
@@ -116,39 +154,61 @@ def spread(
     neighborhood: Neighborhood,
     options: Options,
     default_certainty: float = 0.95,
-) -> Constraints:
+) -> Spread:
     """The sources and the pairs propagated from them, one for each two rows and kind."""
     n = constraints.n_samples
     sources = read_sources(constraints, default_certainty)
     if not sources.weight.size:
-        return Constraints(n)
+        return Spread(Constraints(n), options.threshold or 1.0)
     ends, numbers = np.unique(sources.pairs, return_inverse=True)
-    numbers = numbers.reshape(-1, 2)
-    i, j, source, energy = _find(numbers, ends, n, neighborhood, options)
+    search = _Search(numbers.reshape(-1, 2), ends, n, neighborhood, options.share_ends)
+    threshold = options.threshold or _auto_threshold(search)
+    i, j, source, energy = _find(search, threshold, options.max_pairs)
     strength = np.where(np.isinf(sources.weight), options.hard_weight, sources.weight)
     pairs = np.concatenate([sources.pairs, np.column_stack([i, j])])
     kind = np.concatenate([sources.kind, sources.kind[source]])
     weight = np.concatenate([sources.weight, strength[source] * np.exp(-0.5 * energy)])
     found = _merged(n, pairs, kind, weight, options.reduce)
-    return Constraints.from_arrays(n, found.pairs, found.kind, weight=found.weight)
+    given = Constraints.from_arrays(n, found.pairs, found.kind, weight=found.weight)
+    return Spread(given, threshold)
+
+
+def _auto_threshold(search: _Search) -> float:
+    """The lowest at which sources have `PAIRS_A_SOURCE` pairs on average, or fewer.
+
+    Budgets are halved until the pairs are few enough to be listed; the answer is then among
+    their q.
+    """
+    most = PAIRS_A_SOURCE * len(search.numbers)
+    fits, too_wide, budget = 0.0, np.inf, _budget(LEAST_THRESHOLD)
+    for _ in range(_HALVINGS):
+        total = search.count(budget, _LISTED * most)
+        if total <= most and np.isinf(too_wide):
+            return LEAST_THRESHOLD
+        if most < total <= _LISTED * most:
+            q = np.sort(search.listed(total)[3])
+            fits = float(q[:most][q[:most] < q[most]].max(initial=0.0))
+            break
+        if total <= most:
+            fits = budget
+        else:
+            too_wide = budget
+        budget = (fits + too_wide) / 2
+    return math.exp(-0.5 * fits) * (1 - _ROUNDING) if fits > 0 else 1.0
 
 
 def _find(
-    numbers: IntArray, ends: IntArray, n: int, neighborhood: Neighborhood, options: Options
+    search: _Search, threshold: float, max_pairs: int
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """Rows i < j, source and q of every propagated pair, before those on the same rows merge."""
-    search = _Search(numbers, ends, n, neighborhood, options)
-    total = search.count(options.budget)
-    if total > options.max_pairs:
-        raise _too_many(search, options)
-    out_i, out_j, source = (np.empty(total, dtype=np.int64) for _ in range(3))
-    energy = np.empty(total)
-    search.write(out_i, out_j, source, energy)
-    return out_i, out_j, source, energy
+    total = search.count(_budget(threshold), max_pairs)
+    if total > max_pairs:
+        raise _too_many(search, threshold, max_pairs)
+    return search.listed(total)
 
 
 class _Search:
-    """Counts and writes pairs near the sources; keeps the lists of the last budget."""
+    """Counts and lists pairs near the sources; keeps the lists of the last budget."""
 
     def __init__(
         self,
@@ -156,33 +216,39 @@ class _Search:
         ends: IntArray,
         n: int,
         neighborhood: Neighborhood,
-        options: Options,
+        share_ends: bool,
     ) -> None:
         self.numbers, self.ends, self.n = numbers, ends, n
-        self.neighborhood, self.options = neighborhood, options
+        self.neighborhood, self.share_ends = neighborhood, share_ends
         self.budget = 0.0
         self.lists: Lists | None = None
 
-    def count(self, budget: float) -> int:
-        """How many pairs there are, or some number above `max_pairs` if more than that.
+    def count(self, budget: float, most: int) -> int:
+        """How many pairs there are, or some number above `most` if more than that.
 
         Each row near A is a pair with B, and each near B one with A, so a source has at least
         as many pairs as its two lists have rows, less 4: lists too long to hold are too many
-        pairs. (Not so if pairs may not share an end; then this bounds the lists.)
+        pairs. Not so if pairs may not share an end; then only memory bounds the lists.
         """
-        most = self.options.max_pairs
         limit = most + 4 * len(self.numbers)
+        if not self.share_ends:
+            limit = max(limit, _MOST_ROWS)
         if self.neighborhood.count(self.ends, budget, limit) > limit:
             return most + 1
         self.budget, self.lists = budget, self.neighborhood.lists(self.ends, budget)
         nothing = np.empty(0, dtype=np.int64)
-        return self._run(nothing, nothing, nothing, np.empty(0))
+        return self._run(most, nothing, nothing, nothing, np.empty(0))
 
-    def write(self, out_i: IntArray, out_j: IntArray, source: IntArray, energy: FloatArray) -> None:
-        """Fill the arrays with the pairs of the budget counted last."""
-        self._run(out_i, out_j, source, energy)
+    def listed(self, total: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Rows i < j, source and q of the `total` pairs of the budget counted last."""
+        out_i, out_j, source = (np.empty(total, dtype=np.int64) for _ in range(3))
+        energy = np.empty(total)
+        self._run(total, out_i, out_j, source, energy)
+        return out_i, out_j, source, energy
 
-    def _run(self, out_i: IntArray, out_j: IntArray, source: IntArray, energy: FloatArray) -> int:
+    def _run(
+        self, most: int, out_i: IntArray, out_j: IntArray, source: IntArray, energy: FloatArray
+    ) -> int:
         assert self.lists is not None
         return int(
             _kernels.near_pairs(
@@ -191,8 +257,8 @@ class _Search:
                 *self.lists,
                 self.n,
                 self.budget,
-                self.options.share_ends,
-                self.options.max_pairs,
+                self.share_ends,
+                most,
                 out_i,
                 out_j,
                 source,
@@ -201,24 +267,23 @@ class _Search:
         )
 
 
-def _too_many(search: _Search, options: Options) -> InvalidParameter:
+def _too_many(search: _Search, threshold: float, most: int) -> InvalidParameter:
     """The error that names a threshold that would fit, found by halving."""
-    most = options.max_pairs
-    low, high = options.threshold, 1.0
-    said = f"threshold={options.threshold:g} gives more than max_pairs={most} propagated pairs. "
-    if search.count(0.0) > most:
+    low, high = threshold, 1.0
+    said = f"threshold={threshold:g} gives more than max_pairs={most} propagated pairs. "
+    if search.count(0.0, most) > most:
         return InvalidParameter(
             said + "Even threshold=1 does, as many rows equal rows in pairs: drop duplicate rows, "
             "give fewer pairs or raise max_pairs."
         )
     while high - low > 0.01:
         middle = (low + high) / 2
-        if search.count(-2.0 * math.log(middle)) > most:
+        if search.count(_budget(middle), most) > most:
             low = middle
         else:
             high = middle
     fits = min(1.0, math.ceil(high * 1000) / 1000)
-    total = search.count(-2.0 * math.log(fits))
+    total = search.count(_budget(fits), most)
     return InvalidParameter(
         said + f"threshold={fits:g} would fit, with {total}. Raise threshold, or max_pairs if "
         "there is memory for them (about 100 bytes a pair)."

@@ -17,6 +17,7 @@ from coterie.validation import check_constraints, check_count, check_real, check
 
 __all__ = ["RCA"]
 
+_PLAIN = 0.95  # certainty of a plain pair, in whose units certainties are read
 _EPS = 1e-10  # share of the largest variance below which a direction is taken to have none
 
 
@@ -25,10 +26,12 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Rows joined by must-links form chunklets. The covariance within chunklets,
 
-    .. math:: C = \frac1N \sum_j \sum_{x \in E_j} (x - m_j)(x - m_j)^\top,
+    .. math:: C = \frac{1}{\sum_x w_x} \sum_j \sum_{x \in E_j} w_x (x - m_j)(x - m_j)^\top,
 
     says which directions differ between rows that belong together and so do not matter; the
-    metric is its inverse (2.10, which prints C itself). Rows are mapped by W with
+    metric is its inverse (2.10, which prints C itself). A row weighs as much as the strongest of
+    its must-links (Eaton 2005, section 5.4.3), and so in the means m_j; must-links that weigh
+    alike give (2.10) as printed. Rows are mapped by W with
     :math:`W^\top W = C^{-1}`, directions that matter most first: Euclidean distances afterwards
     are Mahalanobis distances before. Cannot-links are not used, as in the paper: to leave out a
     chunklet that holds one, as some answer in it must be wrong, costs more than it saves.
@@ -83,7 +86,8 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
         y : ignored
         constraints : Constraints, optional
-            Its must-links, hard and soft alike, make the chunklets.
+            Its must-links make the chunklets; weights and certainties say how much their rows
+            count. A hard must-link counts as the strongest soft one, as a plain pair at least.
         """
         X = check_rows(self, X, reset=True, sparse=False)
         known = check_constraints(constraints, X.shape[0])
@@ -92,7 +96,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise InvalidData("n_samples=1: a covariance needs at least 2 rows.")
         chunklets = find_chunklets(known)
         mean = X.mean(axis=0, dtype=np.float64)
-        scatter = _covariances(X, mean, chunklets)
+        scatter = _covariances(X, mean, chunklets, row_strengths(known))
         shrinkage = self._shrinkage(scatter)
         W = _relevant_directions(scatter, shrinkage, self.n_components)
         self.components_ = W.astype(X.dtype)
@@ -147,13 +151,27 @@ def find_chunklets(constraints: Constraints) -> NDArray[np.int64]:
     return np.asarray(number[closure.component], dtype=np.int64)
 
 
+def row_strengths(constraints: Constraints) -> NDArray[np.float64]:
+    """What the strongest must-link of each row is worth in plain pairs (n,), 0 without any."""
+    must = constraints.only("must")
+    certain, hard = ~np.isnan(must.certainty), must.is_hard
+    worth = np.where(hard, 0.0, must.weight)
+    told = certain & ~hard
+    worth[told] = must.strength(_PLAIN)[told] / np.log(_PLAIN / (1 - _PLAIN))
+    worth[hard] = max(1.0, worth.max(initial=0.0))
+    strongest = np.zeros(constraints.n_samples)
+    for end in must.pairs.T:
+        np.maximum.at(strongest, end, worth)
+    return strongest
+
+
 class Scatter(NamedTuple):
     """Covariances of all rows and within chunklets, columns scaled to unit variance."""
 
     total: Array  # (d, d)
     within: Array  # (d, d)
     scale: Array  # (d,) what the columns were divided by
-    freedom: int  # rows in chunklets less chunklets
+    freedom: float  # rows in chunklets less chunklets, a row in units of the heaviest
 
     def whitener(self) -> Array:
         """T (d, r): T' total T = I on the r directions in which the rows vary."""
@@ -165,23 +183,27 @@ class Scatter(NamedTuple):
         return T.T @ self.within @ T
 
 
-def _covariances(X: Array, mean: Array, chunklets: Array) -> Scatter:
-    """Both covariances by 1 / (number of rows); columns are scaled first, to keep their digits."""
+def _covariances(X: Array, mean: Array, chunklets: Array, strength: Array) -> Scatter:
+    """Both covariances by 1 / (weight of rows); columns are scaled first, to keep their digits."""
     Z = X - mean  # float64
     scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(Z))
     scale[scale == 0] = 1.0
     Z /= scale
     total = Z.T @ Z / len(Z)
     rows = np.flatnonzero(chunklets >= 0)
-    members, count = chunklets[rows], int(chunklets.max(initial=-1)) + 1
     if not rows.size:
-        return Scatter(total, np.zeros_like(total), scale, 0)
-    order = np.argsort(members, kind="stable")
-    inside = Z[rows[order]]
-    sizes = np.bincount(members, minlength=count)
-    sums = np.add.reduceat(inside, np.cumsum(sizes) - sizes, axis=0)
-    inside -= np.repeat(sums / sizes[:, None], sizes, axis=0)
-    return Scatter(total, inside.T @ inside / rows.size, scale, rows.size - count)
+        return Scatter(total, np.zeros_like(total), scale, 0.0)
+    rows = rows[np.argsort(chunklets[rows], kind="stable")]
+    inside, weight = Z[rows], strength[rows] / strength[rows].max()
+    sizes = np.bincount(chunklets[rows])
+    first = np.cumsum(sizes) - sizes
+    masses = np.add.reduceat(weight, first)
+    sums = np.add.reduceat(inside * weight[:, None], first, axis=0)
+    inside -= np.repeat(sums / masses[:, None], sizes, axis=0)
+    within = (inside * weight[:, None]).T @ inside / masses.sum()
+    # A weighted sum of squares is worth its mass less that of the mean: 1 for equal weights.
+    freedom = float((masses - np.add.reduceat(weight**2, first) / masses).sum())
+    return Scatter(total, within, scale, freedom)
 
 
 def _relevant_directions(scatter: Scatter, shrinkage: float, n_components: int | None) -> Array:
