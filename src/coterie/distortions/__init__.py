@@ -12,7 +12,8 @@ from coterie.distortions.bregman import (
     SeparableBregman,
 )
 from coterie.distortions.directional import Correlation, Cosine
-from coterie.distortions.euclidean import Mahalanobis, SquaredEuclidean
+from coterie.distortions.euclidean import SquaredEuclidean
+from coterie.distortions.mahalanobis import Mahalanobis
 from coterie.distortions.registry import DISTORTIONS, get_distortion
 
 __all__ = [

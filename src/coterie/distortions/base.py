@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.data import Rows
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.exceptions import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ __all__ = [
     "ConstantBound",
     "Distortion",
     "LinearBound",
+    "column_sums",
     "gather_pairs",
     "row_sums",
 ]
@@ -124,8 +125,11 @@ class Distortion(ABC):
     #: What (2.1) of PCKMeans multiplies it by: half for squared distances.
     kmeans_factor: ClassVar[float] = 1.0
 
-    def bind(self, X: Any) -> Distortion:
-        """The distortion with whatever it takes from the rows fixed; itself for most."""
+    def bind(self, X: Any, form: str | None = None) -> Distortion:
+        """The distortion with whatever it takes from the rows fixed; itself for most.
+
+        `form` is that of the metric to be learned from there, None if none is.
+        """
         return self
 
     def initial(self, d: int) -> Array | None:
@@ -265,6 +269,15 @@ def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np
     if power == 2:
         return np.einsum("ij,ij,j->i", X, X, weights, dtype=np.float64)
     return np.asarray(X @ weights, dtype=np.float64)
+
+
+def column_sums(rows: Rows) -> NDArray[np.float64]:
+    """sum_i x_i, (d,) float64."""
+    return np.asarray(fold(map_blocks(rows, _sum_block, None)))
+
+
+def _sum_block(block: Block, _: None) -> NDArray[np.float64]:
+    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 _PAIR_BYTES = 1 << 25

@@ -14,13 +14,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
+from coterie.data import Block, Rows, map_blocks
+from coterie.distortions.base import (
+    Bound,
+    CenterTerms,
+    LinearBound,
+    column_sums,
+    gather_pairs,
+    refuse,
+    row_sums,
+)
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
-from coterie.exceptions import InvalidParameter
 
-__all__ = ["Mahalanobis", "SquaredEuclidean"]
+__all__ = ["SquaredEuclidean"]
 
 
 class SquaredEuclidean(SeparableBregman):
@@ -167,7 +174,7 @@ class DiameterBound(Bound):
     @cached_property
     def center(self) -> Array:
         """The mean of the rows, (d,)."""
-        return fold(map_blocks(self.rows, _sum_block, None)) / self.rows.n
+        return column_sums(self.rows) / self.rows.n
 
     def value(self, A: Array | None) -> float | Array:
         """The bound under each metric."""
@@ -194,10 +201,6 @@ class DiameterBound(Bound):
 class _Outward(NamedTuple):
     center: Array
     A: Array
-
-
-def _sum_block(block: Block, _: None) -> Array:
-    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def _outermost_block(block: Block, outward: _Outward) -> list[tuple[Array, float]]:
@@ -233,56 +236,6 @@ class ScatterBound(Bound):
         if A.ndim <= 2:
             return self.box.gradient(A)
         return np.broadcast_to(self.full(), A.shape)
-
-
-class Mahalanobis(SquaredEuclidean):
-    """Squared Euclidean distance under a given metric (the inverse of a covariance).
-
-    Parameters
-    ----------
-    matrix : array-like of shape (d, d) or (d,), optional
-        The metric A, full or its diagonal. None: the inverse covariance of the rows, found in
-        `fit`.
-    """
-
-    name: ClassVar[str] = "mahalanobis"
-    euclidean: ClassVar[bool] = False
-
-    def __init__(self, matrix: Any = None) -> None:
-        self.matrix = None if matrix is None else np.asarray(matrix, dtype=np.float64)
-        if self.matrix is not None:
-            self._check_matrix(self.matrix)
-
-    @staticmethod
-    def _check_matrix(matrix: Array) -> None:
-        if matrix.ndim == 1:
-            positive = bool((matrix > 0).all())
-        elif matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]:
-            symmetric = np.allclose(matrix, matrix.T, rtol=1e-8, atol=0)
-            positive = symmetric and bool(np.linalg.eigvalsh(matrix)[0] > 0)
-        else:
-            raise InvalidParameter(
-                f"matrix has shape {matrix.shape}; give (d, d), or (d,) for a diagonal."
-            )
-        if not positive:
-            raise InvalidParameter("matrix must be symmetric and positive definite.")
-
-    def bind(self, X: Any) -> Mahalanobis:
-        """The distortion with its metric fixed: by the rows where none was given."""
-        if self.matrix is None:
-            covariance = np.atleast_2d(np.cov(_dense(X), rowvar=False))
-            ridge = 1e-10 * max(np.trace(covariance) / len(covariance), np.finfo(float).tiny)
-            return Mahalanobis(np.linalg.inv(covariance + ridge * np.eye(len(covariance))))
-        if self.matrix.shape[-1] != X.shape[1]:
-            raise InvalidParameter(
-                f"matrix is for {self.matrix.shape[-1]} columns but X has {X.shape[1]}."
-            )
-        return self
-
-    def initial(self, d: int) -> Array:
-        """The given metric in the shape that learning starts from."""
-        assert self.matrix is not None, "bind the distortion to the rows first"
-        return self.matrix if self.matrix.ndim == 1 else self.matrix[None]
 
 
 def _dense(X: Any) -> Array:

@@ -43,9 +43,11 @@ class HMRFKMeans(PairwiseKMeans):
         "itakura-saito", or an object from `coterie.distortions`.
     learn_metric : bool, default=True
     metric_form : {"diagonal", "full"}, default="diagonal"
-        Full matrices are for squared Euclidean distance.
+        Full matrices are for squared Euclidean and Mahalanobis distance, where learning starts
+        from the given metric (a diagonal: from the inverse variances).
     per_cluster : bool, default=False
-        One metric for each cluster instead of one for all (squared Euclidean distance).
+        One metric for each cluster instead of one for all (squared Euclidean and Mahalanobis
+        distance).
     prior : {"rayleigh", None}, default="rayleigh"
         Prior on the weights of the metric. Without one, cosine and divergence weights keep a
         mean of 1, since nothing else would fix their scale.
@@ -132,7 +134,8 @@ class HMRFKMeans(PairwiseKMeans):
             need_form(distortion, self.metric_form)
             if self.per_cluster and not distortion.per_cluster:
                 raise InvalidParameter(
-                    f"per_cluster=True is for sqeuclidean, not for {distortion.name}."
+                    "per_cluster=True is for sqeuclidean and mahalanobis, "
+                    f"not for {distortion.name}."
                 )
         return KMeansSettings(
             n_clusters,

@@ -95,6 +95,7 @@ class KMeansProblem:
         settings: KMeansSettings,
     ) -> None:
         distortion.check_rows(X)
+        distortion = distortion.bind(X, settings.form)
         self.rows = Rows.centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
         self.weights = NONE if weights is None else weights
