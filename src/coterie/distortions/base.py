@@ -40,10 +40,7 @@ __all__ = [
 
 
 class Bound(ABC):
-    """An upper bound of the distance between two rows, as a function of the parameters A.
-
-    Every bound here is homogeneous in A, so that its value is <A, gradient>.
-    """
+    """An upper bound of the distance between two rows, as a function of the parameters A."""
 
     @abstractmethod
     def value(self, A: Array | None) -> float | Array:
@@ -188,6 +185,10 @@ class Distortion(ABC):
         array, a CSR matrix or `Rows`.
         """
 
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """Derivative of `between` of one pair for each metric, of the shape of A."""
+        raise InvalidParameter(f"{self.name} has no metric to learn; set learn_metric=False.")
+
     def keep_pairs(self, X: Any, i: Array, j: Array) -> Any | None:
         """What can be kept of pairs so that their distances under any diagonal A are one product.
 
@@ -211,7 +212,7 @@ class Distortion(ABC):
         """phi_max as the paper prints it, given the cannot-linked pairs (i, j)."""
         raise InvalidParameter(
             f"phi_max='paper' is printed for sqeuclidean, cosine and kl, not for {self.name}; "
-            "use phi_max='tight'."
+            "use phi_max='tight' or a number."
         )
 
     def phi_max(self, X: Any, A: Array | None = None) -> float | Array:

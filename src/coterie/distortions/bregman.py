@@ -27,6 +27,7 @@ from coterie.distortions.base import (
     refuse,
     row_sums,
 )
+from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidData, InvalidParameter
 
@@ -87,6 +88,12 @@ class SeparableBregman(ByColumn):
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             values[lo:hi] = row_sums(self.between_columns(xi, xj), A)
         return np.maximum(values, 0.0)
+
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """`between_columns` of the pairs: the distance is linear in a."""
+        source = Rows.of(X).source
+        columns = self.between_columns(source.take(i), source.take(j))
+        return np.asarray(columns.toarray() if sp.issparse(columns) else columns).reshape(A.shape)
 
     def bound(self, X: Any) -> Bound:
         """From the box around the data: `between` grows as two values move apart."""
@@ -242,8 +249,8 @@ class IDivergence(SeparableBregman):
         return MassBound(Rows.of(X), self._scaled)
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
-        """sum_m a_m (section 3.3.3.3)."""
-        return LinearBound(np.ones(Rows.of(X).d))
+        """sum_m a_m (section 3.3.3.3), which bounds distributions; more for heavier rows."""
+        return GrowingBound(self, X, i, j, LinearBound(np.ones(Rows.of(X).d)))
 
 
 class MassBound(Bound):
@@ -296,6 +303,10 @@ class KLDivergence(IDivergence):
     """
 
     name: ClassVar[str] = "kl"
+
+    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
+        """sum_m a_m (section 3.3.3.3): a column adds at most log 2 |x_m - y_m| a_m."""
+        return LinearBound(np.ones(Rows.of(X).d))
 
     def row_scale(self, X: Any, A: Array | None = None) -> Array | None:
         """1 / sum of the row."""

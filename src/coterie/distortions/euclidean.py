@@ -113,6 +113,14 @@ class SquaredEuclidean(SeparableBregman):
         np.maximum(values, 0.0, out=values)
         return values[:, 0] if groups == 1 else values
 
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """Squared differences of the columns, or their products for full metrics."""
+        if A.ndim <= 2:
+            return super().between_gradient(X, i, j, A)
+        source = Rows.of(X).source
+        gap = _dense(source.take(i) - source.take(j)).astype(np.float64)
+        return np.einsum("gi,gj->gij", gap, gap)
+
     def bound(self, X: Any) -> Bound:
         """The squared diameter of the data, or a bound of it."""
         return DiameterBound(Rows.of(X))

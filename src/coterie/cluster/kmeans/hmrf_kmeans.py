@@ -53,9 +53,11 @@ class HMRFKMeans(PairwiseKMeans):
         mean of 1, since nothing else would fix their scale.
     prior_width : float, default=1.0
         s of the Rayleigh prior.
-    phi_max : {"tight", "paper"}, default="tight"
-        Bound in the cost of a broken cannot-link: the diameter of the data, or as printed (which
-        lets cannot-links outweigh everything as their number grows).
+    phi_max : {"tight", "paper"} or float, default="tight"
+        Bound in the cost of a broken cannot-link: the diameter of the data; as printed (which
+        lets cannot-links outweigh everything as their number grows); or a number (footnote 5).
+        A number, or a printed bound that does not bound these rows, grows to the distance of the
+        farthest cannot-linked pair where that is more, so that no cost is negative.
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
         "belief_propagation", "linear_program", "exact" or "auto".
@@ -95,7 +97,7 @@ class HMRFKMeans(PairwiseKMeans):
         per_cluster: bool = False,
         prior: str | None = "rayleigh",
         prior_width: float = 1.0,
-        phi_max: str = "tight",
+        phi_max: Any = "tight",
         inference: str = "icm",
         init: Any = "neighborhoods",
         n_init: Any = "auto",
@@ -126,7 +128,10 @@ class HMRFKMeans(PairwiseKMeans):
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         check_choice("metric_form", self.metric_form, ("diagonal", "full"))
-        check_choice("phi_max", self.phi_max, ("tight", "paper"))
+        if isinstance(self.phi_max, str):
+            check_choice("phi_max", self.phi_max, ("tight", "paper"))
+        else:
+            check_real("phi_max", self.phi_max)
         if self.prior is not None:
             check_choice("prior", self.prior, ("rayleigh",))
         width = check_real("prior_width", self.prior_width, strict=True)

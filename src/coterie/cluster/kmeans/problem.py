@@ -30,6 +30,8 @@ from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
 from coterie.data import Rows
 from coterie.distortions import Distortion
+from coterie.distortions.base import ConstantBound
+from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
 from coterie.inference import pair_energy
@@ -47,7 +49,7 @@ class KMeansSettings(NamedTuple):
     form: str | None = None  # the metric that is learned: "diagonal", "full" or None
     per_cluster: bool = False  # one metric for each cluster
     prior_width: float | None = None  # of the Rayleigh prior on the metric
-    phi_max: str = "tight"
+    phi_max: str | float = "tight"
     inference: str = "icm"
     time_limit: float = 10.0  # seconds of exact search
 
@@ -170,9 +172,12 @@ class KMeansProblem:
     @cached_property
     def bound(self) -> Any:
         """phi_max as a function of the metric."""
-        if self.settings.phi_max == "tight":
+        phi_max, (i, j) = self.settings.phi_max, self.constraints.cannot_link.T
+        if phi_max == "tight":
             return self.distortion.bound(self.rows)
-        return self.distortion.paper_bound(self.rows, *self.constraints.cannot_link.T)
+        if phi_max == "paper":
+            return self.distortion.paper_bound(self.rows, i, j)
+        return GrowingBound(self.distortion, self.rows, i, j, ConstantBound(float(phi_max)))
 
     # -- E-step ----------------------------------------------------------------------------
     def assign(
