@@ -64,7 +64,7 @@ BOUNDED = [(*form, "tight") for form in FORMS] + [(*form, "paper") for form in F
 BOUNDED += [(*form, number) for form in FORMS for number in (0.01, 50.0)]
 
 
-@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize("prior", [None, 0.8, "auto"])
 @pytest.mark.parametrize(("name", "form", "per_cluster", "phi_max"), BOUNDED)
 def test_loss_is_the_objective_and_its_gradient_is_right(name, form, per_cluster, phi_max, prior):
     problem, assignment, centers, geometry, A = make_task(name, form, per_cluster, prior, phi_max)
@@ -147,6 +147,9 @@ def test_rayleigh_is_the_density():
     constant = -2 * len(a) * np.log(s)
     assert rayleigh(a, s)[0] == pytest.approx(-np.log(density).sum() + constant)
     assert rayleigh(a, None)[0] == 0
+    widths = np.array([0.7, 2.0, 0.1])
+    apart = sum(rayleigh(a[m : m + 1], widths[m])[0] for m in range(3))
+    assert rayleigh(a, widths)[0] == pytest.approx(apart)
 
 
 class Retold(ByColumn):

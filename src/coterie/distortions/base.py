@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.data import Block, Rows, fold, map_blocks
+from coterie.data import Rows
 from coterie.exceptions import InvalidData, InvalidParameter
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ __all__ = [
     "ConstantBound",
     "Distortion",
     "LinearBound",
-    "column_sums",
     "gather_pairs",
     "row_sums",
 ]
@@ -226,6 +225,15 @@ class Distortion(ABC):
         """
         return np.zeros(1)
 
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """The unit that each column's weight is in, (d,): the inverse scatter of the column.
+
+        None where weights have no unit, since the distortion does not change with the units of
+        the columns, or rows have none. `weights` (n,) of the rows, or (0,) for ones; `form` is
+        that of the metric to be learned.
+        """
+        return None
+
     def row_evidence(self, X: Any) -> Any | None:
         """What the clusters sum up of each row, (b, d), for learning a diagonal; None: nothing."""
         return None
@@ -270,15 +278,6 @@ def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np
     if power == 2:
         return np.einsum("ij,ij,j->i", X, X, weights, dtype=np.float64)
     return np.asarray(X @ weights, dtype=np.float64)
-
-
-def column_sums(rows: Rows) -> NDArray[np.float64]:
-    """sum_i x_i, (d,) float64."""
-    return np.asarray(fold(map_blocks(rows, _sum_block, None)))
-
-
-def _sum_block(block: Block, _: None) -> NDArray[np.float64]:
-    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 _PAIR_BYTES = 1 << 25

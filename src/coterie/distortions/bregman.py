@@ -101,6 +101,14 @@ class SeparableBregman(ByColumn):
         return LinearBound(self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2))
 
     # -- evidence for learning a diagonal metric -------------------------------------------
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """One over the mean divergence of the rows from their mean, by column."""
+        count, sums, evidence = fold(
+            map_blocks(rows, _spread_block, self, state=_Weights(weights))
+        )
+        scatter = np.maximum(evidence / count - self.phi(sums / count), 0.0)
+        return 1 / np.maximum(scatter, _LEAST_SCATTER * (scatter.mean() or 1.0))
+
     def row_evidence(self, X: Any) -> Any:
         """phi of every entry, without `phi_zero`."""
         return self.phi_rows(X)
@@ -141,6 +149,34 @@ class SeparableBregman(ByColumn):
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             total += (self.between_columns(xi, xj).T @ weights[lo:hi]).T
         return total
+
+
+_LEAST_SCATTER = 1e-6  # of the mean scatter: what a constant column is taken to have
+
+
+class _Weights(NamedTuple):
+    """Of the rows, (n,), or (0,) for ones."""
+
+    weights: Array
+
+
+class _Spread(NamedTuple):
+    """Sums over rows of w, and by column of w x and w phi(x)."""
+
+    count: float
+    sums: Array
+    evidence: Array
+
+
+def _spread_block(block: Block, distortion: SeparableBregman) -> _Spread:
+    given = block.state.weights
+    weights = given if given.size else np.ones(block.stop - block.start)
+    sums, evidence = (
+        np.asarray(values.T @ weights, dtype=np.float64).ravel()
+        for values in (block.rows.astype(np.float64), distortion.phi_rows(block.rows))
+    )
+    zero = distortion.phi_zero(sums.size)  # left out by `phi_rows`
+    return _Spread(float(weights.sum()), sums, evidence + zero * weights.sum())
 
 
 def apply_entries(function: Callable[[Array], Array], X: Any) -> Any:
@@ -308,6 +344,10 @@ class KLDivergence(IDivergence):
         """sum_m a_m (section 3.3.3.3): a column adds at most log 2 |x_m - y_m| a_m."""
         return LinearBound(np.ones(Rows.of(X).d))
 
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """None: distributions have no unit."""
+        return None
+
     def row_scale(self, X: Any, A: Array | None = None) -> Array | None:
         """1 / sum of the row."""
         return 1.0 / row_sums(X)
@@ -345,6 +385,10 @@ class ItakuraSaito(SeparableBregman):
     def phi_prime(self, x: Array) -> Array:
         """-1/x."""
         return -1.0 / x
+
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """None: ratios have no unit."""
+        return None
 
 
 class Bregman(SeparableBregman):

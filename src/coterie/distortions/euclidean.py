@@ -14,17 +14,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.data import Block, Rows, map_blocks
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions.base import (
     Bound,
     CenterTerms,
     LinearBound,
-    column_sums,
     gather_pairs,
     refuse,
     row_sums,
 )
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
+from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 
 __all__ = ["SquaredEuclidean"]
@@ -121,6 +121,14 @@ class SquaredEuclidean(SeparableBregman):
         gap = _dense(source.take(i) - source.take(j)).astype(np.float64)
         return np.einsum("gi,gj->gij", gap, gap)
 
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """Inverse variances; the diagonal of the inverse covariance for full metrics, whose
+        weights answer to what a column varies where the others are known.
+        """
+        if form == "full":
+            return np.diag(inverse_of(covariance_of(rows, weights)))
+        return inverse_of(variances_of(rows, weights))
+
     def bound(self, X: Any) -> Bound:
         """The squared diameter of the data, or a bound of it."""
         return DiameterBound(Rows.of(X))
@@ -182,7 +190,7 @@ class DiameterBound(Bound):
     @cached_property
     def center(self) -> Array:
         """The mean of the rows, (d,)."""
-        return column_sums(self.rows) / self.rows.n
+        return fold(map_blocks(self.rows, _sum_block, None)) / self.rows.n
 
     def value(self, A: Array | None) -> float | Array:
         """The bound under each metric."""
@@ -209,6 +217,10 @@ class DiameterBound(Bound):
 class _Outward(NamedTuple):
     center: Array
     A: Array
+
+
+def _sum_block(block: Block, _: None) -> Array:
+    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def _outermost_block(block: Block, outward: _Outward) -> list[tuple[Array, float]]:

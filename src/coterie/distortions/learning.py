@@ -72,7 +72,7 @@ class MetricTask(NamedTuple):
     form : str
         "diagonal" or "full".
     per_cluster : bool
-    prior_width : float or None
+    prior_width : float, (d,) or None
     """
 
     rows: Rows
@@ -85,7 +85,7 @@ class MetricTask(NamedTuple):
     bound: Bound
     form: str
     per_cluster: bool
-    prior_width: float | None
+    prior_width: float | Array | None
 
 
 class MetricProblem(ABC):
@@ -118,11 +118,12 @@ def descend(problem: MetricProblem, A: Array) -> tuple[Array, float]:
     return A, here
 
 
-def rayleigh(A: Array, width: float | None) -> tuple[float, Array]:
+def rayleigh(A: Array, width: float | Array | None) -> tuple[float, Array]:
     """-log P(A) up to a constant, and its derivative, for a Rayleigh prior on each weight.
 
-    sum_m (a_m^2 / (2 s^2) - log a_m): (3.10) with the standard exponent, as its derivative (3.26)
-    has it. For full matrices the prior is on the diagonal, whose entries are positive.
+    sum_m (a_m^2 / (2 s_m^2) - log a_m): (3.10) with the standard exponent, as its derivative
+    (3.26) has it, and a width s for all columns or (d,) for each. For full matrices the prior is
+    on the diagonal, whose entries are positive.
     """
     if width is None:
         return 0.0, np.zeros_like(A)
@@ -156,7 +157,7 @@ class LinearProblem(MetricProblem):
         Summed weights of broken cannot-links.
     mass : ndarray of shape (G,)
         Rows' weight times 1 for a Gaussian (its normaliser is -log det A), 0 for others.
-    prior_width : float or None
+    prior_width : float, (d,) or None
         s of the Rayleigh prior.
     """
 
@@ -165,7 +166,7 @@ class LinearProblem(MetricProblem):
     bound: Bound
     cannot_mass: Array
     mass: Array
-    prior_width: float | None
+    prior_width: float | Array | None
 
     @classmethod
     def of(
@@ -250,7 +251,7 @@ class GradientProblem(MetricProblem):
 
     value_of: Callable[[Array], float]
     gradient_of: Callable[[Array], Array]
-    prior_width: float | None
+    prior_width: float | Array | None
 
     def loss(self, A: Array) -> float:
         """The data's loss and the prior's."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from coterie._typing import Array
-from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import column_sums
+from coterie.data import Rows
+from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.euclidean import SquaredEuclidean
 from coterie.exceptions import CoterieWarning, InvalidParameter
 
@@ -58,7 +57,7 @@ class Mahalanobis(SquaredEuclidean):
         With `form` "diagonal" or "full" the metric has that form, which learning starts from.
         """
         if self.matrix is None:
-            return Mahalanobis(_inverse_covariance(X, diagonal=form == "diagonal"))
+            return Mahalanobis(_metric_of(X, diagonal=form == "diagonal"))
         if self.matrix.shape[-1] != X.shape[1]:
             raise InvalidParameter(
                 f"matrix is for {self.matrix.shape[-1]} columns but X has {X.shape[1]}."
@@ -76,31 +75,20 @@ class Mahalanobis(SquaredEuclidean):
 
 
 _MOST_COLUMNS = 10_000  # of which all products fit in memory (0.8 GB)
-_LEAST_VARIANCE = 1e-10  # of the mean variance: what a direction without any is taken to have
 
 
-def _inverse_covariance(X: Any, *, diagonal: bool) -> Array:
-    """The inverse covariance of the rows, (d, d), or their inverse variances, (d,).
-
-    Rows are read in blocks, and sparse ones are not filled. Directions in which the rows do not
-    vary are given a little variance; in them only new rows can differ.
-    """
+def _metric_of(X: Any, *, diagonal: bool) -> Array:
+    """The inverse covariance of the rows, (d, d), or their inverse variances, (d,)."""
     rows = Rows(X)
     n, d = rows.n, rows.d
-    if not diagonal and d > _MOST_COLUMNS:
+    sample = n / max(n - 1, 1)
+    if diagonal:
+        return inverse_of(sample * variances_of(rows))
+    if d > _MOST_COLUMNS:
         raise InvalidParameter(
             f"the covariance of {d} columns has {d}^2 entries. Use distortion='cosine', "
             "metric_form='diagonal', or Mahalanobis(a) with one weight a_m for each column."
         )
-    mean = column_sums(rows) / n
-    scatter = fold(map_blocks(rows, _scatter_block, _About(mean, diagonal)))
-    # Sparse rows were summed about the origin.
-    scatter -= n * (mean**2 if diagonal else np.outer(mean, mean)) if rows.is_sparse else 0.0
-    covariance = scatter / max(n - 1, 1)
-    variances = covariance if diagonal else np.diag(covariance)
-    least = _LEAST_VARIANCE * (variances.mean() or 1.0)  # rows all alike say nothing of scale
-    if diagonal:
-        return 1 / np.maximum(covariance, least)
     if n <= d:
         warnings.warn(
             f"the covariance of {n} rows in {d} columns is singular: under its inverse all rows "
@@ -109,27 +97,4 @@ def _inverse_covariance(X: Any, *, diagonal: bool) -> Array:
             CoterieWarning,
             stacklevel=2,
         )
-    values, vectors = np.linalg.eigh(covariance)
-    inverse = (vectors / np.maximum(values, least)) @ vectors.T
-    return (inverse + inverse.T) / 2
-
-
-class _About(NamedTuple):
-    mean: Array
-    diagonal: bool
-
-
-def _scatter_block(block: Block, about: _About) -> Array:
-    """sum_i (x_i - mean)(x_i - mean)' of dense rows, sum_i x_i x_i' of sparse ones, or its
-    diagonal.
-    """
-    rows = block.rows.astype(np.float64)
-    if sp.issparse(rows):
-        if about.diagonal:
-            return np.asarray(rows.power(2).sum(axis=0)).ravel()
-        return (rows.T @ rows).toarray()
-    total = np.zeros(about.mean.size) if about.diagonal else np.zeros([about.mean.size] * 2)
-    for lo in range(0, len(rows), 16_384):
-        gaps = rows[lo : lo + 16_384] - about.mean
-        total += (gaps * gaps).sum(axis=0) if about.diagonal else gaps.T @ gaps
-    return total
+    return inverse_of(sample * covariance_of(rows))

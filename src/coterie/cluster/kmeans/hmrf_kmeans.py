@@ -51,8 +51,11 @@ class HMRFKMeans(PairwiseKMeans):
     prior : {"rayleigh", None}, default="rayleigh"
         Prior on the weights of the metric. Without one, cosine and divergence weights keep a
         mean of 1, since nothing else would fix their scale.
-    prior_width : float, default=1.0
-        s of the Rayleigh prior.
+    prior_width : "auto" or float, default="auto"
+        s of the Rayleigh prior: weights far above it are pulled down. "auto" is one over the
+        scatter of each column (its variance, for squared distances; its variance where the
+        other columns are known, for full metrics), so that units do not matter: what 1, the paper's choice, is for columns of unit variance. It is 1 for the
+        cosine, Kullback-Leibler and Itakura-Saito, which have no units.
     phi_max : {"tight", "paper"} or float, default="tight"
         Bound in the cost of a broken cannot-link: the diameter of the data; as printed (which
         lets cannot-links outweigh everything as their number grows); or a number (footnote 5).
@@ -96,7 +99,7 @@ class HMRFKMeans(PairwiseKMeans):
         metric_form: str = "diagonal",
         per_cluster: bool = False,
         prior: str | None = "rayleigh",
-        prior_width: float = 1.0,
+        prior_width: Any = "auto",
         phi_max: Any = "tight",
         inference: str = "icm",
         init: Any = "neighborhoods",
@@ -134,7 +137,11 @@ class HMRFKMeans(PairwiseKMeans):
             check_real("phi_max", self.phi_max)
         if self.prior is not None:
             check_choice("prior", self.prior, ("rayleigh",))
-        width = check_real("prior_width", self.prior_width, strict=True)
+        width = self.prior_width
+        if isinstance(width, str):
+            check_choice("prior_width", width, ("auto",))
+        else:
+            check_real("prior_width", width, strict=True)
         if self.learn_metric:
             need_form(distortion, self.metric_form)
             if self.per_cluster and not distortion.per_cluster:

@@ -82,7 +82,7 @@ class MPCKMeans(HMRFKMeans):
     distortion = "sqeuclidean"
     learn_metric = True
     prior = None
-    prior_width = 1.0
+    prior_width = "auto"
     phi_max = "tight"
 
     @property

@@ -48,7 +48,7 @@ class KMeansSettings(NamedTuple):
     penalty: str = "distance"  # a broken pair costs its weight: "constant", or times a "distance"
     form: str | None = None  # the metric that is learned: "diagonal", "full" or None
     per_cluster: bool = False  # one metric for each cluster
-    prior_width: float | None = None  # of the Rayleigh prior on the metric
+    prior_width: str | float | None = None  # of the Rayleigh prior on the metric, or "auto"
     phi_max: str | float = "tight"
     inference: str = "icm"
     time_limit: float = 10.0  # seconds of exact search
@@ -123,11 +123,23 @@ class KMeansProblem:
         given = self.distortion.initial(d)
         if s.form is None:
             return given
+        if given is None:
+            # All columns alike, in the unit of the prior's width if that goes by the data.
+            unit = 1 / np.mean(1 / self.prior_width) if s.prior_width == "auto" else 1.0
+            given = np.full(d, unit) if s.form == "diagonal" else unit * np.eye(d)[None]
         if s.form == "diagonal":
-            start = np.ones(d) if given is None else given
-            return np.tile(start, (s.n_clusters, 1)) if s.per_cluster else start
-        matrix = np.eye(d) if given is None else given[0]
-        return np.tile(matrix, (s.n_clusters if s.per_cluster else 1, 1, 1))
+            return np.tile(given, (s.n_clusters, 1)) if s.per_cluster else given
+        return np.tile(given[0], (s.n_clusters if s.per_cluster else 1, 1, 1))
+
+    @cached_property
+    def prior_width(self) -> float | Array | None:
+        """s of the Rayleigh prior (3.10): one number, or (d,) in units of the columns' weights."""
+        width = self.settings.prior_width
+        if width != "auto":
+            return None if width is None else float(width)
+        form = self.settings.form or "diagonal"
+        scale = self.distortion.weight_scale(self.rows, self.weights, form)
+        return 1.0 if scale is None else scale
 
     def measure(self, A: Array | None) -> Measure:
         """The rows under A; refuses rows whose distances overflow."""
@@ -212,7 +224,7 @@ class KMeansProblem:
         """-log P(A), 0 where no metric is learned."""
         if A is None or self.settings.form is None:
             return 0.0
-        return rayleigh(A, self.settings.prior_width)[0]
+        return rayleigh(A, self.prior_width)[0]
 
     def label_rows(self, centers: Array, measure: Measure, nodes: Array | None) -> Labelled:
         """One pass over the rows; those of the core keep the labels of `nodes` (s,), if given."""
@@ -320,7 +332,7 @@ class KMeansProblem:
         return MetricTask(
             self.rows, assignment.labels, self.weights, centers, counts, evidence,
             self._broken_soft_pairs(assignment.labels, geometry.w), self.bound,
-            s.form, s.per_cluster, s.prior_width,
+            s.form, s.per_cluster, self.prior_width,
         )  # fmt: skip
 
     def _broken_soft_pairs(self, labels: Array, w: float) -> BrokenPairs:
