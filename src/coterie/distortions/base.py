@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -174,6 +175,28 @@ class Distortion(ABC):
 
         Every count must be positive: the caller reseeds empty clusters first.
         """
+
+    def allowed(self, centers: Array, A: Array | None = None) -> Array:
+        """Given centres (K, d), moved as little as can be to where centres may lie."""
+        return centers
+
+    def prior_center(self, n_columns: int) -> Array | None:
+        """The centre (d,) of a cluster without rows where centres have a prior, else None."""
+        return None
+
+    def center_costs(self, centers: Array, A: Array | None = None) -> Array:
+        """-log P(mu_k) of each centre, (K,), up to a constant: 0 where centres have no prior.
+
+        `centroid` minimises the distortion of the rows and this together.
+        """
+        return np.zeros(len(centers))
+
+    def cooling(self) -> Sequence[Distortion]:
+        """What to measure with in the first iterations of a fit, and last in all that follow.
+
+        Under each of them the objective is at most what it is under the one before.
+        """
+        return [self]
 
     # -- pairs of rows ---------------------------------------------------------------------
     @abstractmethod

@@ -64,6 +64,8 @@ class MetricTask(NamedTuple):
     centers : (K, d)
     counts : (K,)
         Summed weights of the clusters.
+    sums : (K, d)
+        Summed w s x.
     evidence : (K, d) or (G, d, d)
         Summed `row_evidence`, or summed w x x'.
     pairs : BrokenPairs
@@ -80,6 +82,7 @@ class MetricTask(NamedTuple):
     weights: Array
     centers: Array
     counts: Array
+    sums: Array
     evidence: Array
     pairs: BrokenPairs
     bound: Bound

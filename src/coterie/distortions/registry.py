@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from coterie.distortions.base import Distortion
-from coterie.distortions.bregman import IDivergence, ItakuraSaito, KLDivergence
+from coterie.distortions.bregman import ItakuraSaito
 from coterie.distortions.directional import Correlation, Cosine
+from coterie.distortions.divergence import IDivergence, KLDivergence
 from coterie.distortions.euclidean import SquaredEuclidean
 from coterie.distortions.mahalanobis import Mahalanobis
 from coterie.validation import check_choice

@@ -1,7 +1,7 @@
 """The one problem that PCKMeans, HMRF-KMeans and MPCK-Means solve, and its steps.
 
     J = c sum_i w_i [d_A(x_i, mu_{y_i}) - log det A] + sum_ML cost 1[y_i != y_j]
-        + sum_CL cost 1[y_i = y_j] - log P(A)
+        + sum_CL cost 1[y_i = y_j] - log P(A) - c log P(mu)
 
 (2.1), (3.14) and (2.4)-(2.6) are settings of it: see `KMeansSettings`. Rows in no constraint are
 labelled in blocks by their nearest centre; only the core, the rows in constraints with hard
@@ -10,6 +10,7 @@ must-links contracted, goes to an inference engine. No step raises J.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from coterie.cluster.labelling import (
     Labelled,
     Price,
     RowTerms,
+    distances_to,
     label_rows,
     measure_rows,
     own_distances,
@@ -116,6 +118,19 @@ class KMeansProblem:
         """Whether parts of the core are crowded enough for a fresh search to find better labels."""
         return self.graph.crowd_size > 0
 
+    def stages(self) -> list[KMeansProblem]:
+        """The problem as it is in the first iterations, and last in all that follow: the same
+        rows and pairs under each of the distortions that cool down to this one.
+        """
+        *warmer, own = self.distortion.cooling()
+        assert own is self.distortion
+        problems = []
+        for distortion in warmer:
+            problem = copy(self)
+            problem.distortion = distortion
+            problems.append(problem)
+        return [*problems, self]
+
     # -- the metric ------------------------------------------------------------------------
     def initial_metric(self) -> Array | None:
         """A to start from, in the shape that is learned: (d,), (K, d), (1, d, d) or (K, d, d)."""
@@ -208,6 +223,9 @@ class KMeansProblem:
         """
         found = self.label_rows(centers, geometry.measure, nodes)
         objective = found.cost + self.prior_cost(geometry.measure.A)
+        objective += self.price.factor * float(
+            self.distortion.center_costs(centers, geometry.measure.A).sum()
+        )
         if not self.core.rows.size:
             none = np.empty(0, dtype=np.int64)
             return Assignment(found.labels, none, found.statistics, objective, proven=True)
@@ -273,7 +291,10 @@ class KMeansProblem:
 
     # -- M-step (A) ------------------------------------------------------------------------
     def centers_of(self, assignment: Assignment, old: Array, measure: Measure) -> Array:
-        """The centroids of the clusters; an empty cluster moves to the worst-placed row."""
+        """The centroids of the clusters; an empty cluster moves to the worst-placed row.
+
+        Where centres have a prior, it only does so if that lowers J: see `_worth_a_center`.
+        """
         counts, sums, _ = assignment.statistics
         empty = np.flatnonzero(counts <= 0)
         filled = np.where(counts > 0, counts, 1.0)
@@ -284,7 +305,27 @@ class KMeansProblem:
                 gaps = np.where(self.weights > 0, gaps, -np.inf)
             worst = np.sort(np.argpartition(gaps, -empty.size)[-empty.size :])
             centers[empty] = self.as_centers(worst, measure)
+            prior = self.distortion.prior_center(self.rows.d)
+            if prior is not None:
+                own = centers[assignment.labels[worst]]
+                kept = self._worth_a_center(worst, own, centers[empty], measure)
+                centers[empty[~kept]] = prior
         return centers.astype(self.rows.dtype)
+
+    def _worth_a_center(self, rows: Array, own: Array, fresh: Array, measure: Measure) -> Array:
+        """Whether each listed row saves at least what its fresh centre costs, (p,).
+
+        Its distances to the centre of its cluster, `own` (p, d), and to the `fresh` one (p, d)
+        are compared. A row in constraints may not be free to move.
+        """
+        at = np.arange(len(rows))
+        far, near = (
+            distances_to(Rows(self.rows.take(rows)), side, self.distortion, measure.A)[at, at]
+            for side in (own, fresh)
+        )
+        weights = self.weights[rows] if self.weights.size else 1.0
+        worth = weights * (far - near) >= self.distortion.center_costs(fresh, measure.A)
+        return worth & ~np.isin(rows, self.core.rows)
 
     def as_centers(self, rows: Array, measure: Measure) -> Array:
         """Each listed row as the centre of a cluster of its own."""
@@ -326,11 +367,11 @@ class KMeansProblem:
     # -- M-step (B) ------------------------------------------------------------------------
     def metric_task(self, assignment: Assignment, centers: Array, geometry: Geometry) -> MetricTask:
         """What a better metric is learned from, (3.25), (3.28) and (2.7)."""
-        s, (counts, _, evidence) = self.settings, assignment.statistics
+        s, (counts, sums, evidence) = self.settings, assignment.statistics
         assert s.form is not None
         assert evidence is not None
         return MetricTask(
-            self.rows, assignment.labels, self.weights, centers, counts, evidence,
+            self.rows, assignment.labels, self.weights, centers, counts, sums, evidence,
             self._broken_soft_pairs(assignment.labels, geometry.w), self.bound,
             s.form, s.per_cluster, self.prior_width,
         )  # fmt: skip
