@@ -122,6 +122,27 @@ def test_step_never_raises_the_loss(name, form, per_cluster, prior):
     assert fell >= 8
 
 
+@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize(("name", "form", "per_cluster"), FORMS)
+@pytest.mark.parametrize("eta", [1e-4, 100.0])
+def test_printed_step_is_along_the_gradient_and_never_raises_the_loss(
+    name, form, per_cluster, prior, eta
+):
+    problem, assignment, centers, geometry, A = make_task(name, form, per_cluster, prior)
+    task = metric_problem(problem, assignment, centers, geometry)
+    better, loss = descend(task, A, eta)
+    assert loss < task.loss(A)
+    assert loss == pytest.approx(task.loss(better))
+    slope = task.gradient(A)
+    if task.scale_free:
+        assert better.mean() == pytest.approx(A.mean())
+        slope = slope - slope.mean()
+    share = (A - better) / (eta * slope)
+    np.testing.assert_allclose(share, share.flat[0], rtol=1e-5)
+    assert 0 < share.flat[0] <= 1 + 1e-9
+    assert np.log2(share.flat[0]) == pytest.approx(round(np.log2(share.flat[0])), abs=1e-5)
+
+
 def test_closed_form_is_stationary_where_nothing_is_clipped():
     problem, assignment, centers, geometry, _ = make_task("sqeuclidean", "diagonal", False, 0.8)
     task = metric_problem(problem, assignment, centers, geometry._replace(w=0.0))

@@ -148,7 +148,7 @@ class _Weights(NamedTuple):
 class _Spread(NamedTuple):
     """Sums over rows of w, and by column of w x and w phi(x)."""
 
-    count: float
+    weight: float
     sums: Array
     evidence: Array
 

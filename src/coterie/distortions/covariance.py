@@ -21,7 +21,7 @@ class _Weights(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    count: float
+    weight: float
     sums: Array
 
 

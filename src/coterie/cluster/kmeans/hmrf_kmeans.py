@@ -54,8 +54,13 @@ class HMRFKMeans(PairwiseKMeans):
     prior_width : "auto" or float, default="auto"
         s of the Rayleigh prior: weights far above it are pulled down. "auto" is one over the
         scatter of each column (its variance, for squared distances; its variance where the
-        other columns are known, for full metrics), so that units do not matter: what 1, the paper's choice, is for columns of unit variance. It is 1 for the
-        cosine, Kullback-Leibler and Itakura-Saito, which have no units.
+        other columns are known, for full metrics), so that units do not matter: what 1, the
+        paper's choice, is for columns of unit variance. It is 1 for the cosine, Kullback-Leibler
+        and Itakura-Saito, which have no units.
+    eta : "auto" or float, default="auto"
+        Size of a step along the gradient of the metric, as printed. "auto" takes the closed form,
+        or a step by which no weight changes by more than a factor e. Either is halved until the
+        objective falls.
     phi_max : {"tight", "paper"} or float, default="tight"
         Bound in the cost of a broken cannot-link: the diameter of the data; as printed (which
         lets cannot-links outweigh everything as their number grows); or a number (footnote 5).
@@ -100,6 +105,7 @@ class HMRFKMeans(PairwiseKMeans):
         per_cluster: bool = False,
         prior: str | None = "rayleigh",
         prior_width: Any = "auto",
+        eta: Any = "auto",
         phi_max: Any = "tight",
         inference: str = "icm",
         init: Any = "neighborhoods",
@@ -117,6 +123,7 @@ class HMRFKMeans(PairwiseKMeans):
         self.per_cluster = per_cluster
         self.prior = prior
         self.prior_width = prior_width
+        self.eta = eta
         self.phi_max = phi_max
         self.inference = inference
         self.init = init
@@ -142,6 +149,10 @@ class HMRFKMeans(PairwiseKMeans):
             check_choice("prior_width", width, ("auto",))
         else:
             check_real("prior_width", width, strict=True)
+        if isinstance(self.eta, str):
+            check_choice("eta", self.eta, ("auto",))
+        else:
+            check_real("eta", self.eta, strict=True)
         if self.learn_metric:
             need_form(distortion, self.metric_form)
             if self.per_cluster and not distortion.per_cluster:
@@ -154,6 +165,7 @@ class HMRFKMeans(PairwiseKMeans):
             form=self.metric_form if self.learn_metric else None,
             per_cluster=self.per_cluster and self.learn_metric,
             prior_width=None if self.prior is None else width,
+            eta=None if self.eta == "auto" else float(self.eta),
             phi_max=self.phi_max,
             inference=self.inference,
         )

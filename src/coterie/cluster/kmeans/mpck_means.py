@@ -83,6 +83,7 @@ class MPCKMeans(HMRFKMeans):
     learn_metric = True
     prior = None
     prior_width = "auto"
+    eta = "auto"
     phi_max = "tight"
 
     @property

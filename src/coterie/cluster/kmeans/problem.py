@@ -51,6 +51,7 @@ class KMeansSettings(NamedTuple):
     form: str | None = None  # the metric that is learned: "diagonal", "full" or None
     per_cluster: bool = False  # one metric for each cluster
     prior_width: str | float | None = None  # of the Rayleigh prior on the metric, or "auto"
+    eta: float | None = None  # size of a step along the gradient of the metric; None: found
     phi_max: str | float = "tight"
     inference: str = "icm"
     time_limit: float = 10.0  # seconds of exact search
@@ -140,7 +141,8 @@ class KMeansProblem:
             return given
         if given is None:
             # All columns alike, in the unit of the prior's width if that goes by the data.
-            unit = 1 / np.mean(1 / self.prior_width) if s.prior_width == "auto" else 1.0
+            width = self.prior_width if s.prior_width == "auto" else None
+            unit = 1.0 if width is None else 1 / np.mean(1 / width)
             given = np.full(d, unit) if s.form == "diagonal" else unit * np.eye(d)[None]
         if s.form == "diagonal":
             return np.tile(given, (s.n_clusters, 1)) if s.per_cluster else given

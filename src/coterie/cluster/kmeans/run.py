@@ -93,7 +93,7 @@ def _with_better_metric(
     before = geometry.measure.A
     assert before is not None
     task = problem.distortion.metric_problem(problem.metric_task(now, centers, geometry))
-    A = descend(task, before)[0]
+    A = descend(task, before, problem.settings.eta)[0]
     if A is before:
         return geometry
     return problem.geometry(problem.measure(A), geometry.w, geometry)
