@@ -228,21 +228,31 @@ def _fill_block(block: Block, _: None) -> _Filled:
 def _floored_distributions(means: Array, floor: float, weights: Array) -> Array:
     """The distributions mu (p, d), nowhere below the floor, of least d_A from rows of these means.
 
-    mu_m = max(floor, a_m mean_m / (a_m + t)) with t >= 0 such that mu sums to 1. The sum is convex
-    and falls in t, so Newton's steps from 0 reach it from one side.
+    mu_m = max(floor, a_m mean_m / (a_m + t)) with t >= 0 such that mu sums to 1.
     """
-    t = np.zeros((len(means), 1))
+    centers = np.full(means.shape, floor)
+    for center, mean in zip(centers, means, strict=True):
+        above = np.flatnonzero(mean > floor)  # the others are at the floor whatever t is
+        kept, a = mean[above], weights[above]
+        t = _excess_multiplier(kept, a, floor, 1 - floor * (mean.size - above.size))
+        center[above] = np.maximum(a / (a + t) * kept, floor)
+    return centers
+
+
+def _excess_multiplier(kept: Array, a: Array, floor: float, room: float) -> float:
+    """t >= 0 for which sum_m max(floor, a_m kept_m / (a_m + t)) is `room`; 0 if it is less.
+
+    The sum is convex and falls in t, so that Newton's steps from 0 come near from one side.
+    """
+    t = 0.0
     for _ in range(_NEWTON_STEPS):
-        share = weights / (weights + t)
-        kept = share * means
-        above = kept > floor
-        excess = np.where(above, kept, floor).sum(axis=1, keepdims=True) - 1
-        slope = (np.where(above, kept, 0.0) / (weights + t)).sum(axis=1, keepdims=True)
-        step = np.divide(excess, slope, out=np.zeros_like(t), where=slope > 0)
-        t = np.maximum(t + step, 0.0)
-        if (np.abs(step) <= 1e-14 * (weights.max() + t)).all():
+        value = a * kept / (a + t)
+        free = value > floor
+        excess = np.maximum(value, floor).sum() - room
+        if excess <= 1e-15 or not free.any():
             break
-    return np.maximum(weights / (weights + t) * means, floor)
+        t += excess / (value[free] / (a[free] + t)).sum()
+    return t
 
 
 class MassBound(Bound):
