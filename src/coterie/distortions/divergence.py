@@ -92,6 +92,14 @@ class IDivergence(SeparableBregman):
             bound._mass = found.mass / X.shape[0]
         return bound
 
+    def __coterie_state__(self) -> dict[str, Any]:
+        """What the constructor takes; what 0.1 did not know is left out where it is the default,
+        so that a model that needs nothing new is written as it was.
+        """
+        state = super().__coterie_state__()
+        news = {"prior": "floor", "annealed_from": None}
+        return {key: value for key, value in state.items() if news.get(key, ...) != value}
+
     def cooling(self) -> list[Self]:
         """The same distortion with less and less smoothing, from `annealed_from` to `smoothing`."""
         stages, alpha = [], self.annealed_from or 0.0
