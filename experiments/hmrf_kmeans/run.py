@@ -16,7 +16,7 @@ from lab.protocol import data, with_entailed
 
 FOLDS = 2
 ABLATIONS: dict[str, dict[str, Any]] = {
-    "C-D-R": {},
+    "C-D-R": {"prior_width": 1.0},  # s as printed
     "C-D": {"prior": None},
     "C": {"learn_metric": False},
 }

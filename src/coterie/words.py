@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = ["counted", "nearest"]
@@ -14,6 +15,12 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """A question (after a space) whether the name most like `name` was meant, or nothing."""
-    near = difflib.get_close_matches(name, list(names), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    """A question (after a space) whether the name most like `name` was meant, or nothing.
+
+    Names are alike whatever their case, and to their initials: "bp" is "belief_propagation".
+    """
+    small = {known.lower(): known for known in reversed(list(names))}
+    initials = {"".join(word[:1] for word in re.split(r"[\W_]+", known)): known for known in small}
+    near = difflib.get_close_matches(name.lower(), small, n=1)
+    meant = small[near[0]] if near else small.get(initials.get(name.lower(), ""))
+    return f" Did you mean {meant!r}?" if meant else ""

@@ -58,11 +58,13 @@ def metric_problem(problem, assignment, centers, geometry):
     return problem.distortion.metric_problem(problem.metric_task(assignment, centers, geometry))
 
 
-# The paper prints a bound for all but Itakura-Saito.
+# The paper prints a bound for all but Itakura-Saito. A number may be more than the distance of any
+# cannot-linked pair, or less, where it grows to the farthest.
 BOUNDED = [(*form, "tight") for form in FORMS] + [(*form, "paper") for form in FORMS[:-1]]
+BOUNDED += [(*form, number) for form in FORMS for number in (0.01, 50.0)]
 
 
-@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize("prior", [None, 0.8, "auto"])
 @pytest.mark.parametrize(("name", "form", "per_cluster", "phi_max"), BOUNDED)
 def test_loss_is_the_objective_and_its_gradient_is_right(name, form, per_cluster, phi_max, prior):
     problem, assignment, centers, geometry, A = make_task(name, form, per_cluster, prior, phi_max)
@@ -120,6 +122,27 @@ def test_step_never_raises_the_loss(name, form, per_cluster, prior):
     assert fell >= 8
 
 
+@pytest.mark.parametrize("prior", [None, 0.8])
+@pytest.mark.parametrize(("name", "form", "per_cluster"), FORMS)
+@pytest.mark.parametrize("eta", [1e-4, 100.0])
+def test_printed_step_is_along_the_gradient_and_never_raises_the_loss(
+    name, form, per_cluster, prior, eta
+):
+    problem, assignment, centers, geometry, A = make_task(name, form, per_cluster, prior)
+    task = metric_problem(problem, assignment, centers, geometry)
+    better, loss = descend(task, A, eta)
+    assert loss < task.loss(A)
+    assert loss == pytest.approx(task.loss(better))
+    slope = task.gradient(A)
+    if task.scale_free:
+        assert better.mean() == pytest.approx(A.mean())
+        slope = slope - slope.mean()
+    share = (A - better) / (eta * slope)
+    np.testing.assert_allclose(share, share.flat[0], rtol=1e-5)
+    assert 0 < share.flat[0] <= 1 + 1e-9
+    assert np.log2(share.flat[0]) == pytest.approx(round(np.log2(share.flat[0])), abs=1e-5)
+
+
 def test_closed_form_is_stationary_where_nothing_is_clipped():
     problem, assignment, centers, geometry, _ = make_task("sqeuclidean", "diagonal", False, 0.8)
     task = metric_problem(problem, assignment, centers, geometry._replace(w=0.0))
@@ -128,9 +151,10 @@ def test_closed_form_is_stationary_where_nothing_is_clipped():
 
 
 @pytest.mark.parametrize("name", ["cosine", "kl", "sqeuclidean"])
-def test_sparse_rows_learn_the_same(name):
-    dense = make_task(name, "diagonal", False, 0.8)
-    thin = make_task(name, "diagonal", False, 0.8, sparse=True)
+@pytest.mark.parametrize("phi_max", ["tight", 0.01])
+def test_sparse_rows_learn_the_same(name, phi_max):
+    dense = make_task(name, "diagonal", False, 0.8, phi_max)
+    thin = make_task(name, "diagonal", False, 0.8, phi_max, sparse=True)
     one = metric_problem(*dense[:4])
     two = metric_problem(*thin[:4])
     A = dense[4]
@@ -144,6 +168,9 @@ def test_rayleigh_is_the_density():
     constant = -2 * len(a) * np.log(s)
     assert rayleigh(a, s)[0] == pytest.approx(-np.log(density).sum() + constant)
     assert rayleigh(a, None)[0] == 0
+    widths = np.array([0.7, 2.0, 0.1])
+    apart = sum(rayleigh(a[m : m + 1], widths[m])[0] for m in range(3))
+    assert rayleigh(a, widths)[0] == pytest.approx(apart)
 
 
 class Retold(ByColumn):

@@ -4,15 +4,11 @@ Numbers in brackets, as (3.15), are equations of Basu et al. (2006).
 """
 
 from coterie.distortions.base import CenterTerms, Distortion
-from coterie.distortions.bregman import (
-    Bregman,
-    IDivergence,
-    ItakuraSaito,
-    KLDivergence,
-    SeparableBregman,
-)
+from coterie.distortions.bregman import Bregman, ItakuraSaito, SeparableBregman
 from coterie.distortions.directional import Correlation, Cosine
-from coterie.distortions.euclidean import Mahalanobis, SquaredEuclidean
+from coterie.distortions.divergence import IDivergence, KLDivergence
+from coterie.distortions.euclidean import SquaredEuclidean
+from coterie.distortions.mahalanobis import Mahalanobis
 from coterie.distortions.registry import DISTORTIONS, get_distortion
 
 __all__ = [

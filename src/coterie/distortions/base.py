@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,10 +40,7 @@ __all__ = [
 
 
 class Bound(ABC):
-    """An upper bound of the distance between two rows, as a function of the parameters A.
-
-    Every bound here is homogeneous in A, so that its value is <A, gradient>.
-    """
+    """An upper bound of the distance between two rows, as a function of the parameters A."""
 
     @abstractmethod
     def value(self, A: Array | None) -> float | Array:
@@ -124,8 +122,11 @@ class Distortion(ABC):
     #: What (2.1) of PCKMeans multiplies it by: half for squared distances.
     kmeans_factor: ClassVar[float] = 1.0
 
-    def bind(self, X: Any) -> Distortion:
-        """The distortion with whatever it takes from the rows fixed; itself for most."""
+    def bind(self, X: Any, form: str | None = None) -> Distortion:
+        """The distortion with whatever it takes from the rows fixed; itself for most.
+
+        `form` is that of the metric to be learned from there, None if none is.
+        """
         return self
 
     def initial(self, d: int) -> Array | None:
@@ -175,6 +176,28 @@ class Distortion(ABC):
         Every count must be positive: the caller reseeds empty clusters first.
         """
 
+    def allowed(self, centers: Array, A: Array | None = None) -> Array:
+        """Given centres (K, d), moved as little as can be to where centres may lie."""
+        return centers
+
+    def prior_center(self, n_columns: int) -> Array | None:
+        """The centre (d,) of a cluster without rows where centres have a prior, else None."""
+        return None
+
+    def center_costs(self, centers: Array, A: Array | None = None) -> Array:
+        """-log P(mu_k) of each centre, (K,), up to a constant: 0 where centres have no prior.
+
+        `centroid` minimises the distortion of the rows and this together.
+        """
+        return np.zeros(len(centers))
+
+    def cooling(self) -> Sequence[Distortion]:
+        """What to measure with in the first iterations of a fit, and last in all that follow.
+
+        Under each of them the objective is at most what it is under the one before.
+        """
+        return [self]
+
     # -- pairs of rows ---------------------------------------------------------------------
     @abstractmethod
     def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
@@ -183,6 +206,10 @@ class Distortion(ABC):
         Symmetric, zero for equal rows, and the penalty of a broken must-link (3.11). `X` is an
         array, a CSR matrix or `Rows`.
         """
+
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """Derivative of `between` of one pair for each metric, of the shape of A."""
+        raise InvalidParameter(f"{self.name} has no metric to learn; set learn_metric=False.")
 
     def keep_pairs(self, X: Any, i: Array, j: Array) -> Any | None:
         """What can be kept of pairs so that their distances under any diagonal A are one product.
@@ -207,7 +234,7 @@ class Distortion(ABC):
         """phi_max as the paper prints it, given the cannot-linked pairs (i, j)."""
         raise InvalidParameter(
             f"phi_max='paper' is printed for sqeuclidean, cosine and kl, not for {self.name}; "
-            "use phi_max='tight'."
+            "use phi_max='tight' or a number."
         )
 
     def phi_max(self, X: Any, A: Array | None = None) -> float | Array:
@@ -220,6 +247,15 @@ class Distortion(ABC):
         Gaussian, 0 where A changes no normaliser.
         """
         return np.zeros(1)
+
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """The unit that each column's weight is in, (d,): the inverse scatter of the column.
+
+        None where weights have no unit, since the distortion does not change with the units of
+        the columns, or rows have none. `weights` (n,) of the rows, or (0,) for ones; `form` is
+        that of the metric to be learned.
+        """
+        return None
 
     def row_evidence(self, X: Any) -> Any | None:
         """What the clusters sum up of each row, (b, d), for learning a diagonal; None: nothing."""

@@ -1,8 +1,8 @@
-"""Bregman divergences that add over columns: squared Euclidean, I-divergence, Itakura-Saito, own.
+"""Bregman divergences that add over columns; Itakura-Saito, and your own.
 
 d_A(x, mu) = sum_m a_m [phi(x_m) - phi(mu_m) - phi'(mu_m) (x_m - mu_m)], with weights a_m > 0
-(all 1 where A is None). Squared Euclidean distance also takes a full matrix and one metric a
-cluster; it stands in `euclidean.py`.
+(all 1 where A is None). Squared Euclidean distance, which also takes a full matrix and one metric
+a cluster, stands in `euclidean.py`, the divergences of non-negative rows in `divergence.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
@@ -28,9 +27,9 @@ from coterie.distortions.base import (
     row_sums,
 )
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData
 
-__all__ = ["Bregman", "IDivergence", "ItakuraSaito", "KLDivergence", "SeparableBregman"]
+__all__ = ["Bregman", "ItakuraSaito", "SeparableBregman", "apply_entries", "column_range"]
 
 
 class SeparableBregman(ByColumn):
@@ -46,18 +45,9 @@ class SeparableBregman(ByColumn):
     def phi_prime(self, x: Array) -> Array:
         """phi' of every entry; only ever asked of centres."""
 
-    def phi_rows(self, X: Any) -> Any:
-        """phi of every entry less `phi_zero`, so that zeros stay zeros and CSR stays CSR."""
-        return apply_entries(self.phi, X)
-
-    def phi_zero(self, n_columns: int) -> float:
-        """What `phi_rows` leaves out of every entry."""
-        return 0.0
-
     def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
         """sum_m a_m phi(x_m)."""
-        d = X.shape[1]
-        return row_sums(self.phi_rows(X), A) + self.phi_zero(d) * (d if A is None else A.sum())
+        return row_sums(self.row_evidence(X), A)
 
     def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
         """g = -a phi'(mu), b = sum_m a_m (phi'(mu_m) mu_m - phi(mu_m))."""
@@ -88,15 +78,27 @@ class SeparableBregman(ByColumn):
             values[lo:hi] = row_sums(self.between_columns(xi, xj), A)
         return np.maximum(values, 0.0)
 
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """`between_columns` of the pairs: the distance is linear in a."""
+        source = Rows.of(X).source
+        columns = self.between_columns(source.take(i), source.take(j))
+        return np.asarray(columns.toarray() if sp.issparse(columns) else columns).reshape(A.shape)
+
     def bound(self, X: Any) -> Bound:
         """From the box around the data: `between` grows as two values move apart."""
         low, high = column_range(X)
         return LinearBound(self.phi(low) + self.phi(high) - 2 * self.phi((low + high) / 2))
 
     # -- evidence for learning a diagonal metric -------------------------------------------
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """One over the mean divergence of the rows from their mean, by column."""
+        count, sums, evidence = fold(map_blocks(rows, _spread_block, self, state=_Weights(weights)))
+        scatter = np.maximum(evidence / count - self.phi(sums / count), 0.0)
+        return 1 / np.maximum(scatter, _LEAST_SCATTER * (scatter.mean() or 1.0))
+
     def row_evidence(self, X: Any) -> Any:
-        """phi of every entry, without `phi_zero`."""
-        return self.phi_rows(X)
+        """phi of every entry; of the stored ones for CSR rows, where phi(0) is 0."""
+        return apply_entries(self.phi, X)
 
     def metric_problem(self, task: MetricTask) -> MetricProblem:
         """Linear in a: divergences within the clusters and of the broken pairs, by column."""
@@ -106,9 +108,7 @@ class SeparableBregman(ByColumn):
         """Divergences by column, (G, d): within clusters and of broken must-links less broken
         cannot-links; and those of all rows from their mean, (d,).
         """
-        counts, centers = task.counts, np.asarray(task.centers, np.float64)
-        evidence = task.evidence + self.phi_zero(centers.shape[1]) * counts[:, None]
-        within = self.within(evidence, counts, centers)
+        within = self.within(task)
         if not task.per_cluster:
             within = within.sum(axis=0, keepdims=True)
         pairs, signed = task.pairs, task.pairs.must - task.pairs.cannot
@@ -116,17 +116,17 @@ class SeparableBregman(ByColumn):
             between = self.pair_scatter(task.rows, pairs.i, pairs.j, signed)
         else:
             between = np.asarray((pairs.kept.T @ signed).T)
-        mean = (counts @ centers / counts.sum())[None]
-        together = evidence.sum(axis=0, keepdims=True), counts.sum(keepdims=True)
-        return within + between, self.within(*together, mean)[0]
+        count = task.counts.sum()
+        total = task.evidence.sum(axis=0) - count * self.phi(task.sums.sum(axis=0) / count)
+        return within + between, np.maximum(total, 0.0)
 
-    def within(self, evidence: Array, counts: Array, centers: Array) -> Array:
+    def within(self, task: MetricTask) -> Array:
         """Divergence of the rows of each cluster from its centroid, by column, (K, d), for a = 1.
 
         sum_i phi(x_im) - n_k phi(mu_km): the linear term of the divergence is zero at the mean.
         """
-        wide = np.asarray(centers, dtype=np.float64)
-        return np.maximum(evidence - counts[:, None] * self.phi(wide), 0.0)
+        wide = np.asarray(task.centers, dtype=np.float64)
+        return np.maximum(task.evidence - task.counts[:, None] * self.phi(wide), 0.0)
 
     def pair_scatter(self, X: Any, i: Array, j: Array, weights: Array) -> Array:
         """sum_p weights_pg between_m(x_i, x_j) by column, (G, d), for weights (m, G)."""
@@ -134,6 +134,33 @@ class SeparableBregman(ByColumn):
         for lo, hi, xi, xj in gather_pairs(X, i, j):
             total += (self.between_columns(xi, xj).T @ weights[lo:hi]).T
         return total
+
+
+_LEAST_SCATTER = 1e-6  # of the mean scatter: what a constant column is taken to have
+
+
+class _Weights(NamedTuple):
+    """Of the rows, (n,), or (0,) for ones."""
+
+    weights: Array
+
+
+class _Spread(NamedTuple):
+    """Sums over rows of w, and by column of w x and w phi(x)."""
+
+    weight: float
+    sums: Array
+    evidence: Array
+
+
+def _spread_block(block: Block, distortion: SeparableBregman) -> _Spread:
+    given = block.state.weights
+    weights = given if given.size else np.ones(block.stop - block.start)
+    sums, evidence = (
+        np.asarray(values.T @ weights, dtype=np.float64).ravel()
+        for values in (block.rows, distortion.row_evidence(block.rows))
+    )
+    return _Spread(float(weights.sum()), sums, evidence)
 
 
 def apply_entries(function: Callable[[Array], Array], X: Any) -> Any:
@@ -156,154 +183,6 @@ def _range_block(block: Block, _: None) -> tuple[Array, Array]:
     if sp.issparse(low):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return low.astype(np.float64), high.astype(np.float64)
-
-
-class IDivergence(SeparableBregman):
-    """I-divergence sum_m a_m [x_m log(x_m / mu_m) - x_m + mu_m] of non-negative rows, (3.19).
-
-    Parameters
-    ----------
-    smoothing : float
-        alpha of (3.23): centres become (mean + alpha/d) / (1 + alpha), so that no centre is zero
-        where a row is not. To keep centres the minimisers of the objective, the rows are smoothed
-        alike: the divergence is taken from (x + alpha/d) / (1 + alpha), without filling sparse
-        rows. Zero turns it off; a zero in a centre then costs a row with a positive entry there
-        more than any other centre does.
-    """
-
-    name: ClassVar[str] = "i-divergence"
-    positive_only: ClassVar[bool] = True
-    _least = 1e-300  # stands for a zero in a centre, so that 0 * log 0 is 0 and not NaN
-
-    def __init__(self, smoothing: float = 0.01) -> None:
-        if not (np.isfinite(smoothing) and smoothing >= 0):
-            raise InvalidParameter(
-                f"smoothing={smoothing!r} must be a finite number of at least 0."
-            )
-        self.smoothing = float(smoothing)
-
-    def check_rows(self, X: Any) -> None:
-        """No entry may be negative, no row all zero."""
-        refuse(
-            X,
-            lambda v: v < 0,
-            f"Negative values in data; {self.name} needs 0 or more",
-            "Shift or drop the column.",
-        )
-        empty = np.flatnonzero(row_sums(X) <= 0)
-        if empty.size:
-            raise InvalidData(
-                f"row {empty[0]} is all zeros ({empty.size} such rows): {self.name} cannot place "
-                "it. Drop those rows."
-            )
-
-    def phi(self, x: Array) -> Array:
-        """x log x - x, with 0 log 0 = 0."""
-        return xlogy(x, x) - x
-
-    def phi_prime(self, x: Array) -> Array:
-        """log x."""
-        return np.log(np.maximum(x, self._least))
-
-    def _prior(self, d: int) -> float:
-        return self.smoothing / (d * (1 + self.smoothing))
-
-    def phi_zero(self, n_columns: int) -> float:
-        """phi of a zero entry after smoothing."""
-        return float(self.phi(np.array(self._prior(n_columns))))
-
-    def phi_rows(self, X: Any) -> Any:
-        """phi of the smoothed entries, less that of a zero."""
-        zero, prior = self.phi_zero(X.shape[1]), self._prior(X.shape[1])
-        return apply_entries(
-            lambda x: self.phi(x / (1 + self.smoothing) + prior) - zero, self._scaled(X)
-        )
-
-    def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
-        """g and b with the smoothing of the rows moved over to the centres' side."""
-        slope, offset, _ = super().center_terms(np.asarray(centers, dtype=np.float64), A)
-        offset = offset + self._prior(centers.shape[1]) * slope.sum(axis=1)
-        slope = slope / (1 + self.smoothing)
-        return CenterTerms(slope.astype(centers.dtype), offset.astype(centers.dtype))
-
-    def centroid(self, sums: Array, counts: Array, A: Array | None = None) -> Array:
-        """(mean + alpha/d) / (1 + alpha), (3.23) with d the number of columns."""
-        return sums / (counts[:, None] * (1 + self.smoothing)) + self._prior(sums.shape[1])
-
-    def between_columns(self, xi: Any, xj: Any) -> Any:
-        """x log 2x/(x+y) + y log 2y/(x+y) of each column, (3.20); rows as given, not smoothed."""
-        return super().between_columns(self._scaled(xi), self._scaled(xj))
-
-    def _scaled(self, X: Any) -> Any:
-        return X
-
-    def bound(self, X: Any) -> Bound:
-        """log 2 times the two greatest sums_m a_m x_m."""
-        return MassBound(Rows.of(X), self._scaled)
-
-    def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
-        """sum_m a_m (section 3.3.3.3)."""
-        return LinearBound(np.ones(Rows.of(X).d))
-
-
-class MassBound(Bound):
-    """x log 2x/(x+y) + y log 2y/(x+y) <= log 2 (x + y), so phi_max is log 2 times the two greatest
-    masses sum_m a_m x_m of any rows.
-    """
-
-    def __init__(self, rows: Rows, scaled: Callable[[Any], Any]) -> None:
-        self.rows = rows
-        self.scaled = scaled
-
-    def _heaviest(self, A: Array | None) -> _Heaviest:
-        """The two greatest masses of any rows, and these rows."""
-        found = fold(
-            map_blocks(self.rows, _mass_block, _MassTask(self.scaled, A)), joined=("mass", "row")
-        )
-        top = np.argpartition(found.mass, -min(2, found.mass.size))[-2:]
-        return _Heaviest(found.mass[top], found.row[top])
-
-    def value(self, A: Array | None) -> float:
-        """log 2 (m_1 + m_2)."""
-        return float(np.log(2) * self._heaviest(A).mass.sum())
-
-    def gradient(self, A: Array) -> Array:
-        """log 2 (x_1 + x_2) of the heaviest rows."""
-        rows = self.scaled(self.rows.source.take(self._heaviest(A).row))
-        return np.log(2) * np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
-
-
-class _MassTask(NamedTuple):
-    scaled: Callable[[Any], Any]
-    A: Array | None
-
-
-class _Heaviest(NamedTuple):
-    mass: Array
-    row: Array
-
-
-def _mass_block(block: Block, task: _MassTask) -> _Heaviest:
-    mass = row_sums(task.scaled(block.rows), task.A)
-    top = np.argpartition(mass, -min(2, mass.size))[-2:]
-    return _Heaviest(mass[top], block.start + top)
-
-
-class KLDivergence(IDivergence):
-    """Kullback-Leibler divergence of rows taken as distributions: each is divided by its sum.
-
-    The I-divergence (3.19) of the normalised rows; word counts go in as they are.
-    """
-
-    name: ClassVar[str] = "kl"
-
-    def row_scale(self, X: Any, A: Array | None = None) -> Array | None:
-        """1 / sum of the row."""
-        return 1.0 / row_sums(X)
-
-    def _scaled(self, X: Any) -> Any:
-        scale = 1.0 / row_sums(X)
-        return sp.csr_matrix(sp.diags_array(scale) @ X) if sp.issparse(X) else X * scale[:, None]
 
 
 class ItakuraSaito(SeparableBregman):
@@ -334,6 +213,10 @@ class ItakuraSaito(SeparableBregman):
     def phi_prime(self, x: Array) -> Array:
         """-1/x."""
         return -1.0 / x
+
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """None: ratios have no unit."""
+        return None
 
 
 class Bregman(SeparableBregman):

@@ -22,6 +22,7 @@ from coterie.distortions.base import (
     gather_pairs,
     row_sums,
 )
+from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import GradientProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidData
 
@@ -98,14 +99,22 @@ class Cosine(ByColumn):
             values[lo:hi] = 1.0 - self.cosines(xi, xj, A)
         return np.maximum(values, 0.0)
 
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """Minus the derivative of the cosine, (3.29), of one pair."""
+        source = Rows.of(X).source
+        return -self.angle_gradient(source.take(i), source.take(j), np.ones(1), A)
+
     def bound(self, X: Any) -> Bound:
         """1 for non-negative rows, 2 otherwise."""
         least = min(map_blocks(Rows.of(X), _least_block, None))
         return ConstantBound(1.0 if least >= 0 else 2.0)
 
     def paper_bound(self, X: Any, i: Array, j: Array) -> Bound:
-        """1 (section 3.3.3.2)."""
-        return ConstantBound(1.0)
+        """1 (section 3.3.3.2), which bounds non-negative rows; more where a pair is farther."""
+        printed = ConstantBound(1.0)
+        if self.bound(X).value(None) == printed.constant:
+            return printed
+        return GrowingBound(self, X, i, j, printed)
 
     def angle_gradient(self, xi: Any, xj: Any, weights: Array, A: Array) -> NDArray[np.float64]:
         """sum_p weights_p d cos_A(x_i, x_j) / d a_m over matching rows, (d,).
@@ -123,19 +132,21 @@ class Cosine(ByColumn):
         return np.asarray(gradient, dtype=np.float64)
 
     def metric_problem(self, task: MetricTask) -> MetricProblem:
-        """J(a) = sum_i w_i (1 - cos_a(x_i, mu)) + broken must-links' distances - cannot-links'."""
-        pairs = task.pairs
-        signed = (pairs.must - pairs.cannot)[:, 0]
-        ceiling = float(pairs.cannot.sum() * np.asarray(task.bound.value(None)))
+        """J(a) = sum_i w_i (1 - cos_a(x_i, mu)) + broken must-links' distances, and phi_max less
+        the distance of broken cannot-links.
+        """
+        pairs, bound = task.pairs, task.bound
+        signed, cannot_mass = (pairs.must - pairs.cannot)[:, 0], float(pairs.cannot.sum())
         state = _Labelled(task.labels, task.weights)
 
         def value(a: Array) -> float:
             spokes = _Spokes(self, task.centers.astype(task.rows.dtype), a)
             data = fold(map_blocks(task.rows, _loss_block, spokes, state=state))
-            return data + float(signed @ self.between(task.rows, pairs.i, pairs.j, a)) + ceiling
+            apart = float(signed @ self.between(task.rows, pairs.i, pairs.j, a))
+            return data + apart + cannot_mass * float(bound.value(a))
 
         def gradient(a: Array) -> Array:
-            total = self.row_gradient(task, a)
+            total = self.row_gradient(task, a) + cannot_mass * bound.gradient(a)
             for lo, hi, xi, xj in gather_pairs(task.rows, pairs.i, pairs.j):
                 total -= self.angle_gradient(xi, xj, signed[lo:hi], a)
             return total

@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import Bound, CenterTerms, LinearBound, gather_pairs, refuse, row_sums
+from coterie.distortions.base import (
+    Bound,
+    CenterTerms,
+    LinearBound,
+    gather_pairs,
+    refuse,
+    row_sums,
+)
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
+from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.diameter import FarthestPair
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
-from coterie.exceptions import InvalidParameter
 
-__all__ = ["Mahalanobis", "SquaredEuclidean"]
+__all__ = ["SquaredEuclidean"]
 
 
 class SquaredEuclidean(SeparableBregman):
@@ -106,6 +113,22 @@ class SquaredEuclidean(SeparableBregman):
                     values[lo:hi, k] = np.einsum("ij,ij->i", wide @ matrix, wide)
         np.maximum(values, 0.0, out=values)
         return values[:, 0] if groups == 1 else values
+
+    def between_gradient(self, X: Any, i: Array, j: Array, A: Array) -> Array:
+        """Squared differences of the columns, or their products for full metrics."""
+        if A.ndim <= 2:
+            return super().between_gradient(X, i, j, A)
+        source = Rows.of(X).source
+        gap = _dense(source.take(i) - source.take(j)).astype(np.float64)
+        return np.einsum("gi,gj->gij", gap, gap)
+
+    def weight_scale(self, rows: Rows, weights: Array, form: str) -> Array | None:
+        """Inverse variances; the diagonal of the inverse covariance for full metrics, whose
+        weights answer to what a column varies where the others are known.
+        """
+        if form == "full":
+            return np.diag(inverse_of(covariance_of(rows, weights)))
+        return inverse_of(variances_of(rows, weights))
 
     def bound(self, X: Any) -> Bound:
         """The squared diameter of the data (2.6); a bound of it where there are many rows."""
@@ -235,56 +258,6 @@ class ScatterBound(Bound):
         if A.ndim <= 2:
             return self.box.gradient(A)
         return np.broadcast_to(self.full(), A.shape)
-
-
-class Mahalanobis(SquaredEuclidean):
-    """Squared Euclidean distance under a given metric (the inverse of a covariance).
-
-    Parameters
-    ----------
-    matrix : array-like of shape (d, d) or (d,), optional
-        The metric A, full or its diagonal. None: the inverse covariance of the rows, found in
-        `fit`.
-    """
-
-    name: ClassVar[str] = "mahalanobis"
-    euclidean: ClassVar[bool] = False
-
-    def __init__(self, matrix: Any = None) -> None:
-        self.matrix = None if matrix is None else np.asarray(matrix, dtype=np.float64)
-        if self.matrix is not None:
-            self._check_matrix(self.matrix)
-
-    @staticmethod
-    def _check_matrix(matrix: Array) -> None:
-        if matrix.ndim == 1:
-            positive = bool((matrix > 0).all())
-        elif matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]:
-            symmetric = np.allclose(matrix, matrix.T, rtol=1e-8, atol=0)
-            positive = symmetric and bool(np.linalg.eigvalsh(matrix)[0] > 0)
-        else:
-            raise InvalidParameter(
-                f"matrix has shape {matrix.shape}; give (d, d), or (d,) for a diagonal."
-            )
-        if not positive:
-            raise InvalidParameter("matrix must be symmetric and positive definite.")
-
-    def bind(self, X: Any) -> Mahalanobis:
-        """The distortion with its metric fixed: by the rows where none was given."""
-        if self.matrix is None:
-            covariance = np.atleast_2d(np.cov(_dense(X), rowvar=False))
-            ridge = 1e-10 * max(np.trace(covariance) / len(covariance), np.finfo(float).tiny)
-            return Mahalanobis(np.linalg.inv(covariance + ridge * np.eye(len(covariance))))
-        if self.matrix.shape[-1] != X.shape[1]:
-            raise InvalidParameter(
-                f"matrix is for {self.matrix.shape[-1]} columns but X has {X.shape[1]}."
-            )
-        return self
-
-    def initial(self, d: int) -> Array:
-        """The given metric in the shape that learning starts from."""
-        assert self.matrix is not None, "bind the distortion to the rows first"
-        return self.matrix if self.matrix.ndim == 1 else self.matrix[None]
 
 
 def _dense(X: Any) -> Array:

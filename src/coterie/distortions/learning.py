@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _HALVINGS = 20
+_MORE_HALVINGS = 60  # of a step of a given size, which may be far too long
 _LEAST_SHARE = 1e-3  # of a column's scatter over all rows that is believed within a cluster
 
 
@@ -64,6 +65,8 @@ class MetricTask(NamedTuple):
     centers : (K, d)
     counts : (K,)
         Summed weights of the clusters.
+    sums : (K, d)
+        Summed w s x.
     evidence : (K, d) or (G, d, d)
         Summed `row_evidence`, or summed w x x'.
     pairs : BrokenPairs
@@ -72,7 +75,7 @@ class MetricTask(NamedTuple):
     form : str
         "diagonal" or "full".
     per_cluster : bool
-    prior_width : float or None
+    prior_width : float, (d,) or None
     """
 
     rows: Rows
@@ -80,12 +83,13 @@ class MetricTask(NamedTuple):
     weights: Array
     centers: Array
     counts: Array
+    sums: Array
     evidence: Array
     pairs: BrokenPairs
     bound: Bound
     form: str
     per_cluster: bool
-    prior_width: float | None
+    prior_width: float | Array | None
 
 
 class MetricProblem(ABC):
@@ -103,26 +107,46 @@ class MetricProblem(ABC):
     def propose(self, A: Array) -> Array:
         """A point towards which the loss falls (positive definite; so is the way to it)."""
 
+    @property
+    @abstractmethod
+    def scale_free(self) -> bool:
+        """Whether nothing sets the scale of A, so that weights keep their mean."""
 
-def descend(problem: MetricProblem, A: Array) -> tuple[Array, float]:
-    """Move A towards the proposal as far as the loss falls; return it and its loss."""
+    def printed_step(self, A: Array, eta: float) -> Array:
+        """A - eta dJ/dA (section 3.3.7.2, which prints a plus); the mean kept where it is free."""
+        slope = self.gradient(A)
+        return A - eta * (slope - slope.mean() if self.scale_free else slope)
+
+
+def descend(problem: MetricProblem, A: Array, eta: float | None = None) -> tuple[Array, float]:
+    """Move A towards the proposal as far as the loss falls; return it and its loss.
+
+    With `eta`, the proposal is a step along the gradient.
+    """
     here = problem.loss(A)
-    target = problem.propose(A)
+    target = problem.propose(A) if eta is None else problem.printed_step(A, eta)
     step = 1.0
-    for _ in range(_HALVINGS):
+    for _ in range(_HALVINGS if eta is None else _MORE_HALVINGS):
         moved = target if step == 1.0 else A + step * (target - A)
-        there = problem.loss(moved)
-        if there < here:
-            return moved, there
+        if eta is None or _is_positive(moved):
+            there = problem.loss(moved)
+            if there < here:
+                return moved, there
         step /= 2
     return A, here
 
 
-def rayleigh(A: Array, width: float | None) -> tuple[float, Array]:
+def _is_positive(A: Array) -> bool:
+    """Whether weights are above 0, matrices positive definite."""
+    return bool((A > 0).all() if A.ndim <= 2 else (np.linalg.eigvalsh(A) > 0).all())
+
+
+def rayleigh(A: Array, width: float | Array | None) -> tuple[float, Array]:
     """-log P(A) up to a constant, and its derivative, for a Rayleigh prior on each weight.
 
-    sum_m (a_m^2 / (2 s^2) - log a_m): (3.10) with the standard exponent, as its derivative (3.26)
-    has it. For full matrices the prior is on the diagonal, whose entries are positive.
+    sum_m (a_m^2 / (2 s_m^2) - log a_m): (3.10) with the standard exponent, as its derivative
+    (3.26) has it, and a width s for all columns or (d,) for each. For full matrices the prior is
+    on the diagonal, whose entries are positive.
     """
     if width is None:
         return 0.0, np.zeros_like(A)
@@ -156,7 +180,7 @@ class LinearProblem(MetricProblem):
         Summed weights of broken cannot-links.
     mass : ndarray of shape (G,)
         Rows' weight times 1 for a Gaussian (its normaliser is -log det A), 0 for others.
-    prior_width : float or None
+    prior_width : float, (d,) or None
         s of the Rayleigh prior.
     """
 
@@ -165,7 +189,7 @@ class LinearProblem(MetricProblem):
     bound: Bound
     cannot_mass: Array
     mass: Array
-    prior_width: float | None
+    prior_width: float | Array | None
 
     @classmethod
     def of(
@@ -207,7 +231,7 @@ class LinearProblem(MetricProblem):
         if A.ndim == 3:
             return self._propose_full(A, pull + self._prior_slope(A))
         gain = np.broadcast_to(self._spread(self.mass, A), A.shape) + (self.prior_width is not None)
-        if not gain.any():
+        if self.scale_free:
             return exponentiated_step(A, pull, keep_mean=True)
         pull = np.maximum(pull, self.floor)
         if self.prior_width is None:
@@ -215,6 +239,11 @@ class LinearProblem(MetricProblem):
         # a^2/s^2 + pull a - gain = 0, in the form without cancellation
         root = np.sqrt(pull**2 + 4 * gain / self.prior_width**2)
         return 2 * gain / (pull + root)
+
+    @property
+    def scale_free(self) -> bool:
+        """Without a normaliser and a prior."""
+        return self.prior_width is None and not self.mass.any()
 
     def _propose_full(self, A: Array, pull: Array) -> Array:
         """mass * pull^-1 with the spectrum of pull clipped from below."""
@@ -250,7 +279,7 @@ class GradientProblem(MetricProblem):
 
     value_of: Callable[[Array], float]
     gradient_of: Callable[[Array], Array]
-    prior_width: float | None
+    prior_width: float | Array | None
 
     def loss(self, A: Array) -> float:
         """The data's loss and the prior's."""
@@ -262,7 +291,12 @@ class GradientProblem(MetricProblem):
 
     def propose(self, A: Array) -> Array:
         """A step in log a along minus the gradient."""
-        return exponentiated_step(A, self.gradient(A), keep_mean=self.prior_width is None)
+        return exponentiated_step(A, self.gradient(A), keep_mean=self.scale_free)
+
+    @property
+    def scale_free(self) -> bool:
+        """Without a prior."""
+        return self.prior_width is None
 
 
 def exponentiated_step(A: Array, gradient: Array, *, keep_mean: bool) -> Array:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from coterie.distortions.base import Distortion
-from coterie.distortions.bregman import IDivergence, ItakuraSaito, KLDivergence
+from coterie.distortions.bregman import ItakuraSaito
 from coterie.distortions.directional import Correlation, Cosine
-from coterie.distortions.euclidean import Mahalanobis, SquaredEuclidean
+from coterie.distortions.divergence import IDivergence, KLDivergence
+from coterie.distortions.euclidean import SquaredEuclidean
+from coterie.distortions.mahalanobis import Mahalanobis
 from coterie.validation import check_choice
 
 __all__ = ["DISTORTIONS", "get_distortion"]

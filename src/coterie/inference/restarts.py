@@ -79,7 +79,9 @@ def restart_crowd(
     labels = labels.copy()
     labels[crowd.nodes] = merged
     old, new = (total_energy(part, y) for y in (before, merged))
-    return labels, float((old - new) / abs(old)) if old != new else 0.0
+    if old == new:
+        return labels, 0.0
+    return labels, float((old - new) / (abs(old) or abs(new)))  # from nothing, all of it is saved
 
 
 def better_by_component(

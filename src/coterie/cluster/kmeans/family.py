@@ -87,7 +87,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         """Run every start and publish the best; `groups` (n,) are neighbourhoods known already."""
         # Products split by a BLAS round by its number of threads, and small ones only wait.
         with one_blas_thread():
-            distortion = self._distortion().bind(X)
+            distortion = self._distortion()
             settings = self._settings(k, distortion)
             problem = self._problem_type(X, constraints, weights, distortion, settings)
             check_groups(problem)

@@ -43,17 +43,29 @@ class HMRFKMeans(PairwiseKMeans):
         "itakura-saito", or an object from `coterie.distortions`.
     learn_metric : bool, default=True
     metric_form : {"diagonal", "full"}, default="diagonal"
-        Full matrices are for squared Euclidean distance.
+        Full matrices are for squared Euclidean and Mahalanobis distance, where learning starts
+        from the given metric (a diagonal: from the inverse variances).
     per_cluster : bool, default=False
-        One metric for each cluster instead of one for all (squared Euclidean distance).
+        One metric for each cluster instead of one for all (squared Euclidean and Mahalanobis
+        distance).
     prior : {"rayleigh", None}, default="rayleigh"
         Prior on the weights of the metric. Without one, cosine and divergence weights keep a
         mean of 1, since nothing else would fix their scale.
-    prior_width : float, default=1.0
-        s of the Rayleigh prior.
-    phi_max : {"tight", "paper"}, default="tight"
-        Bound in the cost of a broken cannot-link: the diameter of the data, or as printed (which
-        lets cannot-links outweigh everything as their number grows).
+    prior_width : "auto" or float, default="auto"
+        s of the Rayleigh prior: weights far above it are pulled down. "auto" is one over the
+        scatter of each column (its variance, for squared distances; its variance where the
+        other columns are known, for full metrics), so that units do not matter: what 1, the
+        paper's choice, is for columns of unit variance. It is 1 for the cosine, Kullback-Leibler
+        and Itakura-Saito, which have no units.
+    eta : "auto" or float, default="auto"
+        Size of a step along the gradient of the metric, as printed. "auto" takes the closed form,
+        or a step by which no weight changes by more than a factor e. Either is halved until the
+        objective falls.
+    phi_max : {"tight", "paper"} or float, default="tight"
+        Bound in the cost of a broken cannot-link: the diameter of the data; as printed (which
+        lets cannot-links outweigh everything as their number grows); or a number (footnote 5).
+        A number, or a printed bound that does not bound these rows, grows to the distance of the
+        farthest cannot-linked pair where that is more, so that no cost is negative.
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
         "belief_propagation", "linear_program", "exact" or "auto".
@@ -92,8 +104,9 @@ class HMRFKMeans(PairwiseKMeans):
         metric_form: str = "diagonal",
         per_cluster: bool = False,
         prior: str | None = "rayleigh",
-        prior_width: float = 1.0,
-        phi_max: str = "tight",
+        prior_width: Any = "auto",
+        eta: Any = "auto",
+        phi_max: Any = "tight",
         inference: str = "icm",
         init: Any = "neighborhoods",
         n_init: Any = "auto",
@@ -110,6 +123,7 @@ class HMRFKMeans(PairwiseKMeans):
         self.per_cluster = per_cluster
         self.prior = prior
         self.prior_width = prior_width
+        self.eta = eta
         self.phi_max = phi_max
         self.inference = inference
         self.init = init
@@ -124,21 +138,34 @@ class HMRFKMeans(PairwiseKMeans):
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         check_choice("metric_form", self.metric_form, ("diagonal", "full"))
-        check_choice("phi_max", self.phi_max, ("tight", "paper"))
+        if isinstance(self.phi_max, str):
+            check_choice("phi_max", self.phi_max, ("tight", "paper"))
+        else:
+            check_real("phi_max", self.phi_max)
         if self.prior is not None:
             check_choice("prior", self.prior, ("rayleigh",))
-        width = check_real("prior_width", self.prior_width, strict=True)
+        width = self.prior_width
+        if isinstance(width, str):
+            check_choice("prior_width", width, ("auto",))
+        else:
+            check_real("prior_width", width, strict=True)
+        if isinstance(self.eta, str):
+            check_choice("eta", self.eta, ("auto",))
+        else:
+            check_real("eta", self.eta, strict=True)
         if self.learn_metric:
             need_form(distortion, self.metric_form)
             if self.per_cluster and not distortion.per_cluster:
                 raise InvalidParameter(
-                    f"per_cluster=True is for sqeuclidean, not for {distortion.name}."
+                    "per_cluster=True is for sqeuclidean and mahalanobis, "
+                    f"not for {distortion.name}."
                 )
         return KMeansSettings(
             n_clusters,
             form=self.metric_form if self.learn_metric else None,
             per_cluster=self.per_cluster and self.learn_metric,
             prior_width=None if self.prior is None else width,
+            eta=None if self.eta == "auto" else float(self.eta),
             phi_max=self.phi_max,
             inference=self.inference,
         )

@@ -82,7 +82,8 @@ class MPCKMeans(HMRFKMeans):
     distortion = "sqeuclidean"
     learn_metric = True
     prior = None
-    prior_width = 1.0
+    prior_width = "auto"
+    eta = "auto"
     phi_max = "tight"
 
     @property

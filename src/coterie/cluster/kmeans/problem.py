@@ -1,7 +1,7 @@
 """The one problem that PCKMeans, HMRF-KMeans and MPCK-Means solve, and its steps.
 
     J = c sum_i w_i [d_A(x_i, mu_{y_i}) - log det A] + sum_ML cost 1[y_i != y_j]
-        + sum_CL cost 1[y_i = y_j] - log P(A)
+        + sum_CL cost 1[y_i = y_j] - log P(A) - c log P(mu)
 
 (2.1), (3.14) and (2.4)-(2.6) are settings of it: see `KMeansSettings`. Rows in no constraint are
 labelled in blocks by their nearest centre; only the core, the rows in constraints with hard
@@ -10,6 +10,7 @@ must-links contracted, goes to an inference engine. No step raises J.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from coterie.cluster.labelling import (
     Price,
     RowTerms,
     check_domain,
+    distances_to,
     label_rows,
     measure_rows,
     own_distances,
@@ -31,6 +33,8 @@ from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
 from coterie.data import Rows, centered, keeping
 from coterie.distortions import Distortion
+from coterie.distortions.base import ConstantBound
+from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
 from coterie.inference import pair_energy
@@ -47,8 +51,9 @@ class KMeansSettings(NamedTuple):
     penalty: str = "distance"  # a broken pair costs its weight: "constant", or times a "distance"
     form: str | None = None  # the metric that is learned: "diagonal", "full" or None
     per_cluster: bool = False  # one metric for each cluster
-    prior_width: float | None = None  # of the Rayleigh prior on the metric
-    phi_max: str = "tight"
+    prior_width: str | float | None = None  # of the Rayleigh prior on the metric, or "auto"
+    eta: float | None = None  # size of a step along the gradient of the metric; None: found
+    phi_max: str | float = "tight"
     inference: str = "icm"
     time_limit: float = 10.0  # seconds of exact search
 
@@ -96,6 +101,7 @@ class KMeansProblem:
         settings: KMeansSettings,
     ) -> None:
         check_domain(Rows(X), distortion)
+        distortion = distortion.bind(X, settings.form)
         rows = centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
         self.weights = NONE if weights is None else weights
@@ -115,6 +121,19 @@ class KMeansProblem:
         """Whether parts of the core are crowded enough for a fresh search to find better labels."""
         return self.graph.crowd_size > 0
 
+    def stages(self) -> list[KMeansProblem]:
+        """The problem as it is in the first iterations, and last in all that follow: the same
+        rows and pairs under each of the distortions that cool down to this one.
+        """
+        *warmer, own = self.distortion.cooling()
+        assert own is self.distortion
+        problems = []
+        for distortion in warmer:
+            problem = copy(self)
+            problem.distortion = distortion
+            problems.append(problem)
+        return [*problems, self]
+
     # -- the metric ------------------------------------------------------------------------
     def initial_metric(self) -> Array | None:
         """A to start from, in the shape that is learned: (d,), (K, d), (1, d, d) or (K, d, d)."""
@@ -122,11 +141,24 @@ class KMeansProblem:
         given = self.distortion.initial(d)
         if s.form is None:
             return given
+        if given is None:
+            # All columns alike, in the unit of the prior's width if that goes by the data.
+            width = self.prior_width if s.prior_width == "auto" else None
+            unit = 1.0 if width is None else 1 / np.mean(1 / width)
+            given = np.full(d, unit) if s.form == "diagonal" else unit * np.eye(d)[None]
         if s.form == "diagonal":
-            start = np.ones(d) if given is None else given
-            return np.tile(start, (s.n_clusters, 1)) if s.per_cluster else start
-        matrix = np.eye(d) if given is None else given[0]
-        return np.tile(matrix, (s.n_clusters if s.per_cluster else 1, 1, 1))
+            return np.tile(given, (s.n_clusters, 1)) if s.per_cluster else given
+        return np.tile(given[0], (s.n_clusters if s.per_cluster else 1, 1, 1))
+
+    @cached_property
+    def prior_width(self) -> float | Array | None:
+        """s of the Rayleigh prior (3.10): one number, or (d,) in units of the columns' weights."""
+        width = self.settings.prior_width
+        if width != "auto":
+            return None if width is None else float(width)
+        form = self.settings.form or "diagonal"
+        scale = self.distortion.weight_scale(self.rows, self.weights, form)
+        return 1.0 if scale is None else scale
 
     def measure(self, A: Array | None) -> Measure:
         """The rows under A; refuses rows whose distances overflow."""
@@ -171,9 +203,12 @@ class KMeansProblem:
     @cached_property
     def bound(self) -> Any:
         """phi_max as a function of the metric."""
-        if self.settings.phi_max == "tight":
+        phi_max, (i, j) = self.settings.phi_max, self.constraints.cannot_link.T
+        if phi_max == "tight":
             return self.distortion.bound(self.rows)
-        return self.distortion.paper_bound(self.rows, *self.constraints.cannot_link.T)
+        if phi_max == "paper":
+            return self.distortion.paper_bound(self.rows, i, j)
+        return GrowingBound(self.distortion, self.rows, i, j, ConstantBound(float(phi_max)))
 
     # -- E-step ----------------------------------------------------------------------------
     def assign(
@@ -192,6 +227,9 @@ class KMeansProblem:
         """
         found = self.label_rows(centers, geometry.measure, nodes)
         objective = found.cost + self.prior_cost(geometry.measure.A)
+        objective += self.price.factor * float(
+            self.distortion.center_costs(centers, geometry.measure.A).sum()
+        )
         if not self.core.rows.size:
             none = np.empty(0, dtype=np.int64)
             return Assignment(found.labels, none, found.statistics, objective, proven=True)
@@ -208,7 +246,7 @@ class KMeansProblem:
         """-log P(A), 0 where no metric is learned."""
         if A is None or self.settings.form is None:
             return 0.0
-        return rayleigh(A, self.settings.prior_width)[0]
+        return rayleigh(A, self.prior_width)[0]
 
     def label_rows(self, centers: Array, measure: Measure, nodes: Array | None) -> Labelled:
         """One pass over the rows; those of the core keep the labels of `nodes` (s,), if given."""
@@ -261,7 +299,10 @@ class KMeansProblem:
 
     # -- M-step (A) ------------------------------------------------------------------------
     def centers_of(self, assignment: Assignment, old: Array, measure: Measure) -> Array:
-        """The centroids of the clusters; an empty cluster moves to the worst-placed row."""
+        """The centroids of the clusters; an empty cluster moves to the worst-placed row.
+
+        Where centres have a prior, it only does so if that lowers J: see `_worth_a_center`.
+        """
         counts, sums, _ = assignment.statistics
         empty = np.flatnonzero(counts <= 0)
         filled = np.where(counts > 0, counts, 1.0)
@@ -272,7 +313,27 @@ class KMeansProblem:
                 gaps = np.where(self.weights > 0, gaps, -np.inf)
             worst = np.sort(np.argpartition(gaps, -empty.size)[-empty.size :])
             centers[empty] = self.as_centers(worst, measure)
+            prior = self.distortion.prior_center(self.rows.d)
+            if prior is not None:
+                own = centers[assignment.labels[worst]]
+                kept = self._worth_a_center(worst, own, centers[empty], measure)
+                centers[empty[~kept]] = prior
         return centers.astype(self.rows.dtype)
+
+    def _worth_a_center(self, rows: Array, own: Array, fresh: Array, measure: Measure) -> Array:
+        """Whether each listed row saves at least what its fresh centre costs, (p,).
+
+        Its distances to the centre of its cluster, `own` (p, d), and to the `fresh` one (p, d)
+        are compared. A row in constraints may not be free to move.
+        """
+        at = np.arange(len(rows))
+        far, near = (
+            distances_to(Rows(self.rows.take(rows)), side, self.distortion, measure.A)[at, at]
+            for side in (own, fresh)
+        )
+        weights = self.weights[rows] if self.weights.size else 1.0
+        worth = weights * (far - near) >= self.distortion.center_costs(fresh, measure.A)
+        return worth & ~np.isin(rows, self.core.rows)
 
     def as_centers(self, rows: Array, measure: Measure) -> Array:
         """Each listed row as the centre of a cluster of its own."""
@@ -314,13 +375,13 @@ class KMeansProblem:
     # -- M-step (B) ------------------------------------------------------------------------
     def metric_task(self, assignment: Assignment, centers: Array, geometry: Geometry) -> MetricTask:
         """What a better metric is learned from, (3.25), (3.28) and (2.7)."""
-        s, (counts, _, evidence) = self.settings, assignment.statistics
+        s, (counts, sums, evidence) = self.settings, assignment.statistics
         assert s.form is not None
         assert evidence is not None
         return MetricTask(
-            self.rows, assignment.labels, self.weights, centers, counts, evidence,
+            self.rows, assignment.labels, self.weights, centers, counts, sums, evidence,
             self._broken_soft_pairs(assignment.labels, geometry.w), self.bound,
-            s.form, s.per_cluster, s.prior_width,
+            s.form, s.per_cluster, self.prior_width,
         )  # fmt: skip
 
     def _broken_soft_pairs(self, labels: Array, w: float) -> BrokenPairs:

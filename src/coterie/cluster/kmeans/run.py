@@ -45,21 +45,27 @@ def run(
     tol: float,
     seed: int,
 ) -> Result:
-    """Lower the objective from `start` until labels repeat or it falls by less than tol |J|."""
+    """Lower the objective from `start` until labels repeat or it falls by less than tol |J|.
+
+    Where the distortion cools down, the first iterations are under warmer ones.
+    """
+    stages = problem.stages()
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
-    centers, nodes, previous = start.centers, start.nodes, None
+    nodes, previous = start.nodes, None
+    centers = stages[0].distortion.allowed(start.centers, geometry.measure.A)
     history: list[float] = []
     converged = stopped = False
     refresh = False
     prove = problem.graph.can_prove and max_iter == 1
     for iteration in range(1, max_iter + 1):
+        problem = stages[min(iteration, len(stages)) - 1]
         now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
         history.append(now.objective)
         logger.debug("iteration %d: objective %.6g", iteration, now.objective)
         stopped = not keep_going(iteration, max_iter, now.objective)
         settled = False
-        if previous is not None:
+        if previous is not None and iteration > len(stages):
             fixed = not learning and np.array_equal(now.labels, previous.labels)
             gain = previous.objective - now.objective
             settled = fixed or gain <= tol * abs(previous.objective)
@@ -87,7 +93,7 @@ def _with_better_metric(
     before = geometry.measure.A
     assert before is not None
     task = problem.distortion.metric_problem(problem.metric_task(now, centers, geometry))
-    A = descend(task, before)[0]
+    A = descend(task, before, problem.settings.eta)[0]
     if A is before:
         return geometry
     return problem.geometry(problem.measure(A), geometry.w, geometry)
