@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from coterie.cluster import DPMeans, RDPMeans
 from coterie.cluster.rdp.fit import start_from_labels
-from coterie.cluster.rdp.lambda_search import choose_lambda
+from coterie.cluster.rdp.lambda_search import lambda_by_rule, n_covering
 from coterie.cluster.rdp.passes import RdpState, run_round
 from coterie.cluster.rdp.problem import RdpProblem, Xi, get_divergence
 from coterie.cluster.rdp.spectral import spectral_operator
@@ -222,7 +222,10 @@ def test_lambda_rules_against_their_definition(rule):
             expected = gaps.max()
             chosen.append(X[gaps.argmax()])
     problem = RdpProblem(X, Constraints(50), None, get_divergence("sqeuclidean"))
-    assert choose_lambda(problem, rule, k) == pytest.approx(expected)
+    found = lambda_by_rule(problem, rule, k)
+    assert found == pytest.approx(expected)
+    if rule == "farthest_first":
+        assert n_covering(problem, found) == k
 
 
 def test_spectral_operator_is_the_matrix_of_21_and_starts_well():
@@ -235,9 +238,9 @@ def test_spectral_operator_is_the_matrix_of_21_and_starts_well():
         E[a, b] += kind * cost
         E[b, a] += kind * cost
     Z = X - X.mean(axis=0)
-    expected = Z @ Z.T - 2.0 * np.eye(90) + 0.7 * E
+    expected = Z @ Z.T / 30 - 2.0 * np.eye(90) + 0.7 * E
     V = rng.normal(size=(90, 4))
-    np.testing.assert_allclose(spectral_operator(problem, 0.7, 2.0) @ V, expected @ V, atol=1e-9)
+    np.testing.assert_allclose(spectral_operator(problem, 0.7, 2.0, 30) @ V, expected @ V, atol=1e-9)
     model = RDPMeans(n_clusters_hint=3, init="spectral", random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
