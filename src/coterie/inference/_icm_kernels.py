@@ -124,9 +124,7 @@ def move_groups(model, groups, count, desk, labels):  # IN; OUT desk, labels
             gaining += 1
             for m in range(member_ptr[c], member_ptr[c + 1] if moving else 0):
                 if labels[members[m]] != best:
-                    relabel(
-                        members[m], best, unary, indptr, indices, lead, active, dirty, labels
-                    )
+                    relabel(members[m], best, unary, indptr, indices, lead, active, dirty, labels)
         count = gaining
         if not moving:
             shuffle(queue, count, state)

@@ -118,14 +118,13 @@ def _search(
     problem: RdpProblem, X: Any, settings: RdpSettings, seeds: list[int]
 ) -> tuple[float, Solution]:
     """Lambda, and the best end of all starts."""
-    # A generator of its own, so that the orders do not depend on what has to be found out.
+    # Generators of their own, so that the orders do not depend on what has to be found out.
     starts = Starts(problem, settings.start, X, np.random.default_rng([seeds[0], 1]))
     lambda_: float | None = None
     solutions = []
     for seed in seeds:
-        rng = np.random.default_rng(seed)
-        order = rng if settings.order == "random" else None
-        for state in starts.draw(settings.xi.most_given, rng):
+        for state in starts.draw(settings.xi.most_given, np.random.default_rng([seed, 2])):
+            order = np.random.default_rng(seed) if settings.order == "random" else None
             if lambda_ is None:
                 lambda_, reach = starts.settle(state)
                 schedule = settings.xi.schedule(problem, lambda_, reach)

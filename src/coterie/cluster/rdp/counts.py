@@ -23,6 +23,7 @@ from scipy.special import xlogy
 
 from coterie._typing import Array
 from coterie.distortions import CenterTerms, KLDivergence, SeparableBregman
+from coterie.distortions.base import Bound, ConstantBound
 
 __all__ = ["CountKL"]
 
@@ -95,6 +96,10 @@ class CountKL(SeparableBregman):
     def between_columns(self, xi: Any, xj: Any) -> Array:
         """phi(p_i) + phi(p_j) - 2 phi of their mean, by column; fills sparse rows."""
         return np.asarray(super().between_columns(self._smoothed(xi), self._smoothed(xj)))
+
+    def bound(self, X: Any) -> Bound:
+        """2 log 2: both rows sum to 1, and p log 2p/(p + q) <= p log 2."""
+        return ConstantBound(2 * np.log(2))
 
     def _smoothed(self, X: Any) -> NDArray[np.float64]:
         dense = X.toarray() if sp.issparse(X) else np.asarray(X)

@@ -1,9 +1,10 @@
 """How many clusters K-Means should start with where nobody said: by the pairs, else by the rows.
 
-**Pairs.** Under (8) with one reliability p = q, a pair says "friends" with probability p if its
-rows share a cluster and 1 - p if not. What the labels z of K clusters tell of the pairs is
+**Pairs.** Under (8) a pair says "friends" with probability p if its rows share a cluster and 1 - q
+if not. What the labels z of K clusters tell of the pairs is
 
-    sum_ij log P(E_ij | z, p) - log P(E_ij | p),  P(E_ij = 1 | p) = s p + (1 - s)(1 - p),
+    max_{p, q} sum_ij log P(E_ij | z, p, q) - log P(E_ij | p, q),
+    P(E_ij = 1 | p, q) = s p + (1 - s)(1 - q),  p >= 1 - q,
 
 with s the chance that two rows drawn at random share a cluster. Without the second term a set of
 must-links alone would be likeliest with one cluster, and one of cannot-links with as many as
@@ -28,12 +29,13 @@ from coterie.exceptions import CoterieWarning
 
 __all__ = ["choose_n_clusters", "information", "silhouette", "silhouette_distances"]
 
-_STARTS = 3  # K-Means runs for each number of clusters
-_ENOUGH = 8  # numbers tried after the best so far
+_STARTS = 4  # K-Means runs for each number of clusters
+_CLOSER = 10  # and for those around the best
+_ENOUGH = 10  # numbers tried after the best so far
 _OPEN = 2.0  # nats: pairs that are e^2 times likelier decide
 _MOST_PAIRS = 20_000
 _SILHOUETTE_ROWS = 800
-_PRIOR = (10.0, 1.0)  # Beta prior of p, as in TVClust
+_STANDS_OUT = 0.05  # by so much a silhouette is wider than that of rows without clusters
 _MOST_COST = 10.0  # a hard pair counts as ten plain ones
 _CENTERS_AT_ONCE = 64
 
@@ -47,28 +49,65 @@ def choose_n_clusters(problem: RdpProblem, rng: np.random.Generator) -> int:
         Where the pairs leave it open and the rows have no more structure than rows strewn evenly
         over the same room.
     """
-    sample = draw_sample(problem, rng)
-    pairs = _PairSample.of(problem, rng)
-    view = _View.of(problem, rng)
-    tried: list[_Tried] = []
-    for k in _numbers(sample.problem.n // 2):
-        means = min(k_means(sample, k, _STARTS, rng), key=lambda found: found.cost)
-        if len(means.centers) < k and tried:
-            break  # there are not that many different rows
-        told = pairs.information(problem, means)
-        tried.append(_Tried(k, means, told, told if pairs.any else view.width(means)))
-        best = max(range(len(tried)), key=lambda at: tried[at].value)
-        if len(tried) - best > _ENOUGH:
-            break
-    most = max(one.told for one in tried)
-    left = [one for one in tried if one.told >= most - _OPEN]
+    search = _Search(problem, rng)
+    search.run()
+    left = search.left_open()
     if len(left) == 1:
         return left[0].k
-    widths = [view.width(one.means) for one in left]
+    widths = [search.view.width(one.means) for one in left]
     at = int(np.argmax(widths))
-    if left[-1].k >= 2 * left[0].k and widths[at] <= view.chance_width(left[at].k, rng):
-        _warn_no_elbow(left[at].k, pairs.any)
+    least = _STANDS_OUT + search.view.chance_width(left[at].k, rng)
+    if left[-1].k >= 2 * left[0].k and widths[at] < least:
+        _warn_no_elbow(left[at].k, search.pairs.any)
     return left[at].k
+
+
+class _Search:
+    """K-Means with more and more clusters, and what each number tells of the pairs."""
+
+    def __init__(self, problem: RdpProblem, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
+        self.sample = draw_sample(problem, rng)
+        self.pairs = _PairSample.of(problem, rng)
+        self.view = _View.of(problem, rng)
+        self.tried: list[_Tried] = []
+
+    def run(self) -> None:
+        """Numbers in growing steps until the best lies well behind; then those around it."""
+        # Rows alone speak for ever smaller clusters; pairs speak against them.
+        root = np.sqrt(self.sample.n_whole)
+        most = max(1, min(int((2 if self.pairs.any else 1) * root), self.sample.problem.n // 2))
+        grid = list(_numbers(most))
+        for at, k in enumerate(grid):
+            best = self._best()
+            if not self._try(k) or (best is not None and at - grid.index(best) > _ENOUGH):
+                break
+        best = self._best() or 1
+        at = grid.index(best)
+        around = range(grid[max(at - 1, 0)] + 1, grid[min(at + 1, len(grid) - 1)])
+        for k in {best, *around[:: 1 + len(around) // _ENOUGH]}:
+            self._try(k, _CLOSER)
+
+    def left_open(self) -> list[_Tried]:
+        """The numbers that the pairs do not rule out, in rising order."""
+        most = max(one.told for one in self.tried)
+        left = [one for one in self.tried if one.told >= most - _OPEN]
+        return sorted(left, key=lambda one: one.k)
+
+    def _best(self) -> int | None:
+        return max(self.tried, key=lambda one: one.value).k if self.tried else None
+
+    def _try(self, k: int, n_init: int = _STARTS) -> bool:
+        """K-Means with k clusters; whether there are so many different rows."""
+        means = min(k_means(self.sample, k, n_init, self.rng), key=lambda found: found.cost)
+        if len(means.centers) < k and self.tried:
+            return False
+        told = self.pairs.information(self.problem, means)
+        value = told if self.pairs.any else self.view.width(means)
+        self.tried = [one for one in self.tried if one.k != k or one.means.cost < means.cost]
+        if all(one.k != k for one in self.tried):
+            self.tried.append(_Tried(k, means, told, value))
+        return True
 
 
 class _Tried(NamedTuple):
@@ -134,7 +173,7 @@ class _PairSample(NamedTuple):
 
 
 def information(together: Array, must: Array, cost: Array, chance: float) -> float:
-    """What labels tell of pairs, in nats: log P(E | z, p) - log P(E | p) at the p they suggest.
+    """What labels tell of pairs, in nats: log P(E | z) - log P(E) under (8), at the best p and q.
 
     Parameters
     ----------
@@ -145,12 +184,24 @@ def information(together: Array, must: Array, cost: Array, chance: float) -> flo
     chance : float
         s: the chance that two rows drawn at random share a cluster.
     """
-    right = together == must
-    p = (cost[right].sum() + _PRIOR[0]) / (cost.sum() + sum(_PRIOR))
-    friends = chance * p + (1 - chance) * (1 - p)
-    given = np.where(right, np.log(p), np.log1p(-p))
-    drawn = np.where(must, np.log(friends), np.log1p(-friends))
-    return float(cost @ (given - drawn))
+    near, far = _CHANCES  # of a must-link, where the labels join a pair and where they do not
+    drawn = chance * near + (1 - chance) * far
+    total = np.zeros(near.shape)
+    for joined, friend in ((True, near), (False, far)):
+        yes = cost[(together == joined) & must].sum()
+        no = cost[(together == joined) & ~must].sum()
+        total += yes * np.log(friend / drawn) + no * np.log((1 - friend) / (1 - drawn))
+    return float(total.max())
+
+
+def _chances() -> tuple[Array, Array]:
+    """p and 1 - q over a grid of p >= 1 - q, (g,) each."""
+    grid = np.append(np.linspace(0.02, 0.98, 25), 0.99)
+    near, far = np.meshgrid(grid, grid)
+    return near[near >= far], far[near >= far]
+
+
+_CHANCES = _chances()
 
 
 # -- rows --------------------------------------------------------------------------------------
@@ -177,7 +228,7 @@ class _View(NamedTuple):
         """The mean silhouette of as many rows strewn evenly over the same room."""
         part = self.sample.problem
         if part.rows.is_sparse:
-            return 0.25  # "no substantial structure" (Kaufman and Rousseeuw 1990)
+            return 0.2  # to .25 is "no substantial structure" (Kaufman and Rousseeuw 1990)
         strewn = _strewn(part, rng)
         means = min(k_means(strewn, k, _STARTS, rng), key=lambda found: found.cost)
         return _View(strewn, silhouette_distances(strewn.problem)).width(means)

@@ -46,10 +46,11 @@ class RDPMeans(PricedMeans):
         of N counts in d columns) or any of `coterie.distortions`.
     xi0, xi_max : "auto" or float, default "auto"
     xi_rate : float, default 2
-        xi of round t is min(xi0 xi_rate^t, xi_max). "auto" is in units of a row's mean divergence
-        from its centre in the start: a thousandth of it to begin with, and never more than it, so
-        that wrong pairs do not outweigh the data. xi_max=None: no bound, as in the paper: xi grows
-        until one pair outweighs every distance.
+        xi of round t is min(xi0 xi_rate^t, xi_max). "auto" is in units of the data: xi begins at a
+        thousandth of a row's mean divergence from its centre in the start, and ends at what (8)
+        makes of answers that are right 95 times in 100, or at that mean if it is less, so that
+        wrong pairs do not outweigh the rows. xi_max=None: no bound, as in the paper: xi grows until
+        one pair outweighs every distance.
     xi_ratio : float, default 1
         xi1 / xi2: above 1, friends count for more than strangers.
     patience : int, default 20

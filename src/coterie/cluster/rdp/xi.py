@@ -16,6 +16,7 @@ __all__ = ["XiRule"]
 _FIRST = 1e-3  # xi0="auto" in units of a row's mean divergence
 _OUTWEIGHS = 1e3  # without a bound xi ends so many times above every distance
 _LEAST_COST = 1e-6
+_ODDS = float(np.log(0.95 / 0.05))
 
 
 class XiRule(NamedTuple):
@@ -55,15 +56,16 @@ class XiRule(NamedTuple):
     def schedule(self, problem: RdpProblem, lambda_: float, reach: Reach) -> Schedule:
         """The rule in units of the data.
 
-        "auto": a pair is never worth more than a row's mean divergence from its centre. No bound:
-        xi grows until one pair outweighs every distance and lambda, when more would change nothing.
+        "auto": xi = log(p / (1 - q)) / gamma (section 4.3) with 95 in 100 answers right and gamma as
+        the rows have it, but not more than a row's mean divergence from its centre. No bound: xi
+        grows until one pair outweighs every distance and lambda, when more would change nothing.
         """
         if self.most is None:
             soft = problem.pair_cost[np.isfinite(problem.pair_cost) & (problem.pair_cost > 0)]
             least = max(float(soft.min()), _LEAST_COST) if soft.size else 1.0
             most = _OUTWEIGHS * (lambda_ + reach.farthest) / min(least, 1.0)
         else:
-            most = reach.mean if _is_auto(self.most) else self.most
+            most = min(_ODDS * reach.nat, reach.mean) if _is_auto(self.most) else self.most
         xi0 = _FIRST * reach.mean if _is_auto(self.xi0) else self.xi0
         return Schedule(xi0, self.rate, most, self.ratio, self.patience, self.max_iter)
 
