@@ -1,4 +1,4 @@
-"""What RDPMeans and DPMeans do where nobody says how: the number of clusters, lambda, xi, starts."""
+"""What RDPMeans and DPMeans do where nobody says how: how many clusters, lambda, xi, starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from coterie import Constraints
 from coterie.cluster import DPMeans, RDPMeans
-from coterie.cluster.rdp.lambda_search import lambda_by_rule
 from coterie.cluster.rdp.n_clusters import information, silhouette, silhouette_distances
 from coterie.cluster.rdp.problem import RdpProblem, get_divergence
 from coterie.cluster.rdp.spectral import spectral_labels
@@ -172,10 +171,13 @@ def test_given_a_lambda_j_is_never_above_that_of_algorithm_1():
 def test_the_spectral_start_does_not_grow_with_the_rows(n):
     X, y = make_blobs(n, centers=[(0, 0), (9, 0), (0, 9)], cluster_std=0.8, random_state=5)
     wide = np.hstack([X, np.random.default_rng(0).normal(size=(n, 6))])
+    hinted = DPMeans("farthest_first", 3, init="spectral", max_iter=1, random_state=0).fit(wide)
+    assert hinted.n_clusters_ <= 4  # one round of the rule after three
     problem = RdpProblem(wide, Constraints(n), None, get_divergence("sqeuclidean"))
-    lambda_ = lambda_by_rule(problem, "farthest_first", 3)
-    labels = spectral_labels(problem, 0.0, lambda_, 3, np.random.default_rng(0))
-    assert adjusted_rand_score(y, labels) == 1.0
+    for exactly in (False, True):
+        rng = np.random.default_rng(0)
+        labels = spectral_labels(problem, 0.0, 15.0, 3, rng, exactly=exactly)
+        assert adjusted_rand_score(y, labels) == 1.0
 
 
 def test_rows_of_no_weight_do_not_count_for_the_start():

@@ -7,7 +7,8 @@ drops the 1/n_k of Y = Z (Z'Z)^(-1/2): y'Ky of a cluster is n_k |mu_k|^2 and gro
 while lambda is one row's distance, so that no eigenvalue was ever below it. Here K is divided by
 m, the rows of a cluster where all have as many; y'Ey is the mean of a row's pairs as it stands.
 Kept are the eigenvectors whose eigenvalue is above 0 here, that is, above lambda for
-K / m + xi1 E+ - xi2 E- (section 4.7).
+K / m + xi1 E+ - xi2 E- (section 4.7); where the number of clusters was there before lambda, one
+vector less than clusters (Zha et al. 2001).
 """
 
 from __future__ import annotations
@@ -72,11 +73,18 @@ def _outer_block(block: Block, inner: NDArray[Any]) -> NDArray[Any]:
 
 
 def spectral_labels(
-    problem: RdpProblem, xi: float, lambda_: float, expected: int | None, rng: np.random.Generator
+    problem: RdpProblem,
+    xi: float,
+    lambda_: float,
+    expected: int | None,
+    rng: np.random.Generator,
+    *,
+    exactly: bool = False,
 ) -> NDArray[np.int64]:
     """Labels (n,): K-Means on the rows of the kept eigenvectors, one cluster more than vectors.
 
-    `expected` clusters (None: ten) say how many rows a cluster has.
+    `expected` clusters (None: ten) say how many rows a cluster has, and with `exactly` also how
+    many clusters there are to be, whatever lambda.
     """
     if not problem.distortion.euclidean:
         raise InvalidParameter(
@@ -91,6 +99,8 @@ def spectral_labels(
     operator = spectral_operator(problem, xi, price, problem.n / expected)
     values, vectors = eigsh(operator, k=asked, which="LA", v0=rng.standard_normal(problem.n))
     kept = values > 0
+    if exactly:
+        kept = np.arange(asked) > asked - expected  # they come in rising order
     if not kept.any():
         return np.zeros(problem.n, dtype=np.int64)
     embedding = vectors[:, kept]

@@ -162,7 +162,10 @@ class Starts:
         if init == "spectral":
             assert self.lambda_ is not None, "only init='auto' leaves lambda to the start"
             xi = min(self.lambda_, most_xi)
-            labels = spectral_labels(problem, xi, self.lambda_, self.n_clusters, rng)
+            exactly = self.rule.hint is not None or isinstance(self.rule.lambda_, str)
+            labels = spectral_labels(
+                problem, xi, self.lambda_, self.n_clusters, rng, exactly=exactly
+            )
             return [start_from_labels(problem, labels)]
         states = []
         if self.n_clusters is not None:

@@ -56,7 +56,7 @@ class XiRule(NamedTuple):
     def schedule(self, problem: RdpProblem, lambda_: float, reach: Reach) -> Schedule:
         """The rule in units of the data.
 
-        "auto": xi = log(p / (1 - q)) / gamma (section 4.3) with 95 in 100 answers right and gamma as
+        "auto": log(p / (1 - q)) / gamma (section 4.3) with 95 in 100 answers right and gamma as
         the rows have it, but not more than a row's mean divergence from its centre. No bound: xi
         grows until one pair outweighs every distance and lambda, when more would change nothing.
         """
