@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from common.pairs import true_pairs
 from sklearn.cluster import KMeans
 from sklearn.datasets import (
     load_breast_cancer,
@@ -16,7 +17,6 @@ from sklearn.datasets import (
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from cluster.rdp.test_starts import true_pairs
 from coterie.cluster import RDPMeans
 
 DRAWS = 4

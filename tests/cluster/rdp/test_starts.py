@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from common.pairs import true_pairs
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_score
@@ -17,21 +18,6 @@ from coterie.cluster.rdp.n_clusters import information, silhouette, silhouette_d
 from coterie.cluster.rdp.problem import RdpProblem, get_divergence
 from coterie.cluster.rdp.spectral import spectral_labels
 from coterie.exceptions import CoterieWarning
-
-
-def true_pairs(y, m, seed=0, kind=None):
-    """m random pairs of distinct rows as the classes have it; of one kind only if that is said."""
-    rng = np.random.default_rng(seed)
-    n = len(y)
-    i = rng.integers(n, size=20 * m)
-    j = (i + rng.integers(1, n, size=20 * m)) % n
-    key = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
-    i, j = np.divmod(rng.permutation(key), n)
-    same = y[i] == y[j]
-    if kind is not None:
-        i, j, same = i[same == kind], j[same == kind], same[same == kind]
-    pairs, same = np.column_stack([i, j])[:m], same[:m]
-    return Constraints(n, must_link=pairs[same], cannot_link=pairs[~same])
 
 
 @pytest.fixture(scope="module")
