@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from common.pairs import true_pairs
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from coterie import Constraints
@@ -49,6 +49,13 @@ def test_pairs_of_one_kind_do_not_lead_to_one_heap_or_to_crumbs(kind):
     X, y = make_blobs(300, centers=[(0, 0), (8, 0), (0, 8), (8, 8)], random_state=0)
     model = RDPMeans(random_state=0).fit(X, constraints=true_pairs(y, 60, kind=kind))
     assert model.n_clusters_ == 4
+
+
+def test_enough_pairs_find_a_number_that_k_means_alone_does_not():
+    X, y = make_moons(300, noise=0.1, random_state=0)
+    model = RDPMeans(random_state=0).fit(X, constraints=true_pairs(y, 1_200))
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) > 0.95
 
 
 def test_the_hint_is_the_number_of_clusters_of_the_start():

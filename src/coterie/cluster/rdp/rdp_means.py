@@ -39,7 +39,9 @@ class RDPMeans(PricedMeans):
     n_clusters_hint : int, optional
         Number of clusters expected. None: K-Means is tried with more and more clusters; the number
         is the one that tells most of the pairs under (8), and among those that the pairs leave
-        open the one of the widest mean silhouette. A warning says where neither decides.
+        open the one of the widest mean silhouette. With a hundred pairs or more some clusters more
+        and fewer are tried with half of the pairs, and the other half decides. A warning says where
+        nothing does.
     divergence : str or Distortion, default "sqeuclidean"
         "sqeuclidean", "euclidean" (plain distance, as the authors ran it; no Bregman divergence,
         so J may rise when centres move), "kl" (counts: (x + .3) / (N + .3 d) of a row

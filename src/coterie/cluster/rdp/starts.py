@@ -8,22 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from coterie._typing import Array
-from coterie.cluster.labelling import own_distances
 from coterie.cluster.rdp.fit import start_from_centers, start_from_labels
+from coterie.cluster.rdp.held_out import number_with_pairs
 from coterie.cluster.rdp.lambda_search import RULES, lambda_by_rule, n_covering
 from coterie.cluster.rdp.means import Means, draw_sample, k_means
 from coterie.cluster.rdp.n_clusters import choose_n_clusters
 from coterie.cluster.rdp.passes import RdpState
 from coterie.cluster.rdp.problem import RdpProblem, Xi
+from coterie.cluster.rdp.reach import Reach
 from coterie.cluster.rdp.spectral import spectral_labels
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_count, check_real
 
-__all__ = ["Reach", "StartRule", "Starts"]
+__all__ = ["StartRule", "Starts"]
 
 _RUNS = 16  # of K-Means: where one in four finds the best labels, 99 times in 100 one does
-_ROOM = 2.0  # lambda="auto" beside what the farthest row of the start costs
 _NAMES = ("auto", "single", "spectral")
 
 
@@ -59,55 +58,6 @@ class StartRule(NamedTuple):
         return isinstance(self.init, str)
 
 
-class Reach(NamedTuple):
-    """How far the rows are from the centres of a start.
-
-    Attributes
-    ----------
-    mean : float
-        Mean D of a row to its nearest centre.
-    nat : float
-        theta of the Gamma distribution that fits D best: what D grows by where the density of the
-        rows falls by a factor e (2 sigma^2 of a round Gaussian cluster under squared distances).
-    farthest : float
-        The most that a row, or rows joined by hard must-links, must pay at the least.
-    """
-
-    mean: float
-    nat: float
-    farthest: float
-
-    @classmethod
-    def of(cls, problem: RdpProblem, centers: Array) -> Reach:
-        """Measured at the centres (K, d)."""
-        found = problem.label_rows(centers, np.inf)
-        gaps = own_distances(problem.rows, found.labels, centers, problem.distortion, problem.A)
-        gaps = np.sqrt(gaps) if problem.root else gaps
-        weights = problem.weights if problem.weights.size else np.ones(problem.n)
-        farthest = float((weights * gaps).max())
-        core = problem.core
-        if core.n_nodes < core.rows.size:
-            nodes = core.contract(found.unary) - problem.alone[:, None]
-            farthest = max(farthest, float(nodes.min(axis=1).max()))
-        least = problem.resolution()
-        mean = max(float(gaps @ weights / weights.sum()), least)
-        return cls(mean, _gamma_scale(gaps[(weights > 0) & (gaps > least)]), max(farthest, least))
-
-
-def _gamma_scale(values: Array) -> float:
-    """The scale of a Gamma distribution of the values (all above 0), by likelihood (Minka 2002).
-
-    Infinite where they are too few or all the same, and say nothing.
-    """
-    if values.size < 2:
-        return np.inf
-    gap = float(np.log(values.mean()) - np.log(values).mean())
-    if gap <= 0:
-        return np.inf
-    shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
-    return float(values.mean() / shape)
-
-
 class Starts:
     """The starts of one fit. The number of clusters and lambda are the same for all of them."""
 
@@ -134,7 +84,7 @@ class Starts:
             return n_covering(self.problem, lambda_) if self.rule.is_named else None
         if lambda_ == "auto" and not self.rule.is_named:
             return None
-        return choose_n_clusters(self.problem, rng)
+        return number_with_pairs(self.problem, choose_n_clusters(self.problem, rng), rng)
 
     def _lambda_before(self) -> float | None:
         """Lambda, unless it is for the start to say."""
@@ -176,14 +126,10 @@ class Starts:
         return states
 
     def settle(self, state: RdpState) -> tuple[float, Reach]:
-        """Lambda, and the distances of the first start, from which "auto" is worked out.
-
-        lambda="auto" is twice what the farthest row pays: no row opens a cluster because of where
-        it lies, only because strangers crowd it out of all that there are.
-        """
+        """Lambda, and the distances of the first start, from which "auto" is worked out."""
         reach = Reach.of(self.problem, state.centers)
         if self.lambda_ is None:
-            self.lambda_ = _ROOM * reach.farthest
+            self.lambda_ = reach.roomy
         return self.lambda_, reach
 
     def _best_means(self, k: int, rng: np.random.Generator) -> Means:

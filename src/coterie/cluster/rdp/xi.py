@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.cluster.rdp.fit import Schedule
 from coterie.cluster.rdp.problem import RdpProblem
-from coterie.cluster.rdp.starts import Reach
+from coterie.cluster.rdp.reach import Reach
 from coterie.validation import check_count, check_real
 
 __all__ = ["XiRule"]
@@ -42,6 +42,11 @@ class XiRule(NamedTuple):
             check_count("patience", patience),
             check_count("max_iter", max_iter),
         )
+
+    @classmethod
+    def default(cls) -> XiRule:
+        """As `RDPMeans` has it."""
+        return cls("auto", 2.0, "auto", 1.0, 20, 300)
 
     @classmethod
     def without_pairs(cls, max_iter: Any) -> XiRule:
