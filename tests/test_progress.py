@@ -32,7 +32,7 @@ FITS = [
     PPC(4, random_state=0, tol=0.0),
     TVClust(random_state=0, tol=0.0, truncation=6),
     TVClust("gibbs", random_state=0, n_sweeps=30, burn_in=10, truncation=6),
-    DPMeans(n_clusters_hint=4, random_state=0),
+    DPMeans(n_clusters_hint=4, init="single", random_state=0),
     RDPMeans(n_clusters_hint=4, random_state=0),
     GPKMeans(MPCKMeans(4, random_state=0)),
 ]

@@ -22,23 +22,29 @@ from coterie import (
     RDPMeans,
     TVClust,
 )
+from coterie.cluster.rdp.counts import CountKL
+from coterie.distortions import SquaredEuclidean
 from coterie.metrics import evaluate
 from lab import Row
 from lab.protocol import Data, data
 
 Fit = Callable[[Any, Constraints, int, int], Any]
-#: As the authors ran them: rows as they are (TVClust standardises by itself), plain distance,
-#: lambda by the k-th largest distance to the mean.
+#: Algorithm 1 as the authors ran it: from one cluster, lambda by the k-th largest distance to the
+#: mean, xi from .001 doubling without a bound.
+PRINTED: dict[str, Any] = {"lambda_": "paper", "init": "single"}
+PRINTED_XI: dict[str, Any] = {"xi0": 1e-3, "xi_rate": 2.0, "xi_max": None}
+SMOOTHING = 0.3  # Laplace, of counts (section 5.3)
+#: As the authors ran them: rows as they are (TVClust standardises by itself), plain distance.
 METHODS: dict[str, Fit] = {
     "K-means": lambda X, pairs, k, seed: KMeans(k, n_init=1, random_state=seed).fit(X),
     "DP-means": lambda X, pairs, k, seed: DPMeans(
-        "paper", k, divergence="euclidean", random_state=seed
+        n_clusters_hint=k, divergence="euclidean", random_state=seed, **PRINTED
     ).fit(X),
     "TVClust": lambda X, pairs, k, seed: TVClust(truncation=15, random_state=seed).fit(
         X, constraints=pairs
     ),
     "RDP-means": lambda X, pairs, k, seed: RDPMeans(
-        "paper", k, divergence="euclidean", random_state=seed
+        n_clusters_hint=k, divergence="euclidean", random_state=seed, **PRINTED, **PRINTED_XI
     ).fit(X, constraints=pairs),
     "MPCKMeans": lambda X, pairs, k, seed: MPCKMeans(k, random_state=seed).fit(
         X, constraints=pairs
@@ -72,6 +78,8 @@ def draw_pairs(y: NDArray[np.int64], rate: float, p: float, seed: int) -> Constr
     """rate n² ordered pairs of distinct rows, each of its true kind with probability p.
 
     The side information is a symmetric matrix E, so a pair drawn again replaces the earlier one.
+    By the text r is the share of the elements of E that are known, and each pair is two of them:
+    rate n² / 2 pairs. The published numbers are those of rate n² (part `elements`).
     """
     rng = np.random.default_rng(seed)
     n = len(y)
@@ -103,6 +111,12 @@ def tables(method: str, set: str, r: float, p: float, draw: int, seed: int) -> I
     yield scores_of(y, METHODS[method](X, draw_pairs(y, r, p, seed), k, seed))
 
 
+def elements(set: str, r: float, p: float, draw: int, seed: int) -> Iterator[Row]:
+    """r as the text defines it, a share of the elements of E: half as many pairs as in `tables`."""
+    X, y, k = rows_of(set)
+    yield scores_of(y, METHODS["RDP-means"](X, draw_pairs(y, r / 2, p, seed), k, seed))
+
+
 def deviation(
     method: str, set: str, draw: int, seed: int, deviations: list[int], least: int
 ) -> Iterator[Row]:
@@ -125,16 +139,21 @@ def patterns(set: str, draw: int, seed: int, runs: int) -> Iterator[Row]:
 def counts(set: str, draw: int, seed: int, rates: list[float], table: float) -> Iterator[Row]:
     """Words counted: the Gaussian and the multinomial model (Table 4), more pairs (Figure 4)."""
     X, y, k = data(set, weighting="counts")
-    for model, divergence in (("Gaussian", "sqeuclidean"), ("multinomial", "kl")):
+    models = {
+        "Gaussian": ("sqeuclidean", SquaredEuclidean()),
+        "multinomial": ("kl", CountKL(SMOOTHING)),  # "kl" is the same divergence, by its name
+    }
+    for model, (divergence, distortion) in models.items():
+        options = {"n_clusters_hint": k, "divergence": divergence, "random_state": seed, **PRINTED}
         plain = {
-            "K-means": HMRFKMeans(k, distortion=divergence, learn_metric=False, random_state=seed),
-            "DP-means": DPMeans("paper", k, divergence=divergence, random_state=seed),
+            "K-means": HMRFKMeans(k, distortion=distortion, learn_metric=False, random_state=seed),
+            "DP-means": DPMeans(**options),
         }
         for name, estimator in plain.items():
             yield {"name": name, "model": model, "rate": table, **scores_of(y, estimator.fit(X))}
         for rate in rates:
             pairs = draw_pairs(y, rate, 1.0, seed)
-            estimator = RDPMeans("paper", k, divergence=divergence, random_state=seed)
+            estimator = RDPMeans(**options, **PRINTED_XI)
             found = scores_of(y, estimator.fit(X, constraints=pairs))
             yield {"name": "RDP-means", "model": model, "rate": rate, **found}
 
@@ -151,6 +170,7 @@ def answers(set: str, p: float, draw: int, seed: int) -> Iterator[Row]:
 
 PARTS: dict[str, Callable[..., Iterator[Row]]] = {
     "tables": tables,
+    "elements": elements,
     "deviation": deviation,
     "patterns": patterns,
     "counts": counts,

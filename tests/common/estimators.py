@@ -110,8 +110,8 @@ CASES = [
     case(ConstrainedCompleteLink(), soft=False),
     # reg_covar is in the units of the data, as in GaussianMixture.
     case(PPC(), scaling=False),
-    # xi0 is in the units of the divergence, and xi grows, so J is measured anew every round.
-    case(RDPMeans(), starts=False, scaling=False, fails=RANDOM_START),
+    # xi grows, so J is measured anew every round.
+    case(RDPMeans(), starts=False, fails=RANDOM_START),
     case(
         RDPMeans(xi0=1.0, xi_rate=1.0),
         starts=False,

@@ -10,19 +10,16 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.labelling import distances_to
-from coterie.cluster.rdp.fit import Schedule, Solution, solve, start_from_labels
-from coterie.cluster.rdp.lambda_search import choose_lambda
-from coterie.cluster.rdp.passes import RdpState
+from coterie.cluster.rdp.fit import Solution, solve
 from coterie.cluster.rdp.problem import RdpProblem, get_divergence
-from coterie.cluster.rdp.spectral import spectral_labels
+from coterie.cluster.rdp.starts import StartRule, Starts
+from coterie.cluster.rdp.xi import XiRule
 from coterie.constraints import Constraints
-from coterie.data import Rows
-from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice
+from coterie.data import Rows, one_blas_thread
 
 __all__ = ["PricedMeans", "RdpSettings"]
 
@@ -32,12 +29,10 @@ logger = logging.getLogger(__name__)
 class RdpSettings(NamedTuple):
     """The checked parameters of one fit."""
 
-    lambda_rule: Any
-    hint: int | None
-    init: Any
+    start: StartRule
     order: str
     n_init: int
-    schedule: Schedule
+    xi: XiRule
 
 
 class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
@@ -48,16 +43,11 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
 
     def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: RdpSettings) -> Self:
         X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
-        problem = RdpProblem(X, pairs, weights, get_divergence(self.divergence))
         random_state = check_random_state(self.random_state)
-        lambda_ = choose_lambda(problem, settings.lambda_rule, settings.hint)
-        solutions = []
-        for _ in range(settings.n_init):
-            rng = np.random.default_rng(random_state.randint(2**31 - 1))
-            start = _start(problem, lambda_, settings, rng, X)
-            order = rng if settings.order == "random" else None
-            solutions.append(solve(problem, start, lambda_, settings.schedule, order))
-        self._publish(problem, pairs, lambda_, _best(problem, lambda_, solutions))
+        seeds = [random_state.randint(2**31 - 1) for _ in range(settings.n_init)]
+        with one_blas_thread():
+            problem = RdpProblem(X, pairs, weights, get_divergence(self.divergence))
+            self._publish(problem, pairs, *_search(problem, X, settings, seeds))
         return self
 
     def _publish(
@@ -124,6 +114,25 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         return tags
 
 
+def _search(
+    problem: RdpProblem, X: Any, settings: RdpSettings, seeds: list[int]
+) -> tuple[float, Solution]:
+    """Lambda, and the best end of all starts."""
+    # Generators of their own, so that the orders do not depend on what has to be found out.
+    starts = Starts(problem, settings.start, X, np.random.default_rng([seeds[0], 1]))
+    lambda_: float | None = None
+    solutions = []
+    for seed in seeds:
+        for state in starts.draw(settings.xi.most_given, np.random.default_rng([seed, 2])):
+            order = np.random.default_rng(seed) if settings.order == "random" else None
+            if lambda_ is None:
+                lambda_, reach = starts.settle(state)
+                schedule = settings.xi.schedule(problem, lambda_, reach)
+            solutions.append(solve(problem, state, lambda_, schedule, order))
+    assert lambda_ is not None, "there is one start at least"
+    return lambda_, _best(problem, lambda_, solutions)
+
+
 def _best(problem: RdpProblem, lambda_: float, solutions: list[Solution]) -> Solution:
     """The least J, measured at one xi: the largest that any start came to."""
     if len(solutions) == 1:
@@ -133,26 +142,3 @@ def _best(problem: RdpProblem, lambda_: float, solutions: list[Solution]) -> Sol
         solutions,
         key=lambda found: problem.objective(found.state.labels, found.state.centers, xi, lambda_),
     )
-
-
-def _start(
-    problem: RdpProblem, lambda_: float, settings: RdpSettings, rng: np.random.Generator, X: Any
-) -> RdpState:
-    """All rows in one cluster, spectral groups, given labels, or a fitted model's."""
-    init = settings.init
-    if isinstance(init, str):
-        if check_choice("init", init, ("single", "spectral")) == "spectral":
-            xi = min(lambda_, settings.schedule.most)
-            labels = spectral_labels(problem, xi, lambda_, settings.hint, rng)
-        else:
-            labels = np.zeros(problem.n, dtype=np.int64)
-    elif hasattr(init, "predict"):
-        labels = init.labels_ if len(init.labels_) == problem.n else init.predict(X)
-    else:
-        labels = check_array(init, ensure_2d=False, dtype=None, input_name="init")
-        if labels.shape != (problem.n,):
-            raise InvalidParameter(
-                f"init has shape {labels.shape}, expected ({problem.n},): one label a row; or use "
-                "'single', 'spectral' or a fitted model."
-            )
-    return start_from_labels(problem, np.asarray(labels))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from coterie.cluster.rdp.base import PricedMeans, RdpSettings
-from coterie.cluster.rdp.fit import Schedule
+from coterie.cluster.rdp.starts import StartRule
+from coterie.cluster.rdp.xi import XiRule
 from coterie.validation import check_choice, check_count
 
 __all__ = ["DPMeans"]
@@ -20,19 +21,23 @@ class DPMeans(PricedMeans):
     Parameters
     ----------
     lambda_ : {"auto", "farthest_first", "paper"} or float, default "auto"
-        The price of a cluster, in units of the divergence. "auto" is "farthest_first": starting
-        from the mean, add `n_clusters_hint` times the row farthest from all chosen; lambda is the
-        last such distance. "paper": the `n_clusters_hint`-th largest distance to the mean.
+        The price of a cluster, in units of the divergence. "auto": twice what the farthest row of
+        the start pays, so that the number of clusters is that of the start. "farthest_first":
+        starting from the mean, add `n_clusters_hint` times the row farthest from all chosen;
+        lambda is the last such distance. "paper": the `n_clusters_hint`-th largest distance to
+        the mean. A number: K-Means starts with as many clusters as farthest-first needs at it.
     n_clusters_hint : int, optional
-        Number of clusters expected. None: where the farthest-first distance falls most.
+        Number of clusters expected. None: the one of the widest mean silhouette on a sample of
+        the rows, with a warning where none stands out.
     divergence : str or Distortion, default "sqeuclidean"
         "sqeuclidean", "euclidean" (plain distance; no Bregman divergence, so J may rise), "kl"
-        (counts, Laplace smoothing 0.3) or any of `coterie.distortions`.
+        (counts, 0.3 added to each) or any of `coterie.distortions`.
     order : {"random", "natural"}, default "random"
         How the rows farther than lambda from every centre are visited; see `RDPMeans`.
-    init : {"single", "spectral"}, array of labels (n,), or a fitted model, default "single"
+    init : {"auto", "single", "spectral"}, array of labels (n,), or a fitted model, default "auto"
+        "auto": K-Means (the best of ten runs, on a sample of many rows); see `RDPMeans`.
     n_init : int, default 1
-        Starts (orders); the one of least J is kept.
+        Starts and orders; the one of least J is kept.
     max_iter : int, default 300
     random_state : int, RandomState or None
 
@@ -51,7 +56,7 @@ class DPMeans(PricedMeans):
     >>> from coterie.cluster import DPMeans
     >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(300, centers=[(0, 0), (9, 0), (0, 9)], random_state=3)
-    >>> DPMeans(lambda_=40.0, init="spectral", random_state=0).fit(X).n_clusters_
+    >>> DPMeans(random_state=0).fit(X).n_clusters_
     3
     """
 
@@ -62,7 +67,7 @@ class DPMeans(PricedMeans):
         *,
         divergence: Any = "sqeuclidean",
         order: str = "random",
-        init: Any = "single",
+        init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 300,
         random_state: Any = None,
@@ -78,13 +83,10 @@ class DPMeans(PricedMeans):
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Cluster the rows of `X` (n, d), dense or CSR; `y` is ignored."""
-        rule = (
-            "farthest_first"
-            if isinstance(self.lambda_, str) and self.lambda_ == "auto"
-            else self.lambda_
+        settings = RdpSettings(
+            StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
+            check_choice("order", self.order, ("random", "natural")),
+            check_count("n_init", self.n_init),
+            XiRule.without_pairs(self.max_iter),
         )
-        schedule = Schedule(0.0, 1.0, 0.0, 1.0, 1, check_count("max_iter", self.max_iter))
-        order = check_choice("order", self.order, ("random", "natural"))
-        n_init = check_count("n_init", self.n_init)
-        settings = RdpSettings(rule, self.n_clusters_hint, self.init, order, n_init, schedule)
         return self._fit(X, None, sample_weight, settings)

@@ -11,7 +11,7 @@ from coterie.cluster.rdp.passes import RdpState, run_round
 from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.progress import keep_going
 
-__all__ = ["Schedule", "Solution", "solve", "start_from_labels"]
+__all__ = ["Schedule", "Solution", "solve", "start_from_centers", "start_from_labels"]
 
 
 class Schedule(NamedTuple):
@@ -57,6 +57,11 @@ def start_from_labels(problem: RdpProblem, labels: Array) -> RdpState:
     everywhere = np.repeat(problem.mean(), k, axis=0)
     centers = problem.centers(problem.sum_all(labels, k), everywhere)
     return RdpState(labels.astype(np.int64), centers)
+
+
+def start_from_centers(problem: RdpProblem, centers: Array) -> RdpState:
+    """The state in which every row is with the nearest of the centres (K, d)."""
+    return start_from_labels(problem, problem.label_rows(centers, np.inf).labels)
 
 
 def solve(

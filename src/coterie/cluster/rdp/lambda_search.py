@@ -1,4 +1,4 @@
-"""Lambda, the price of a cluster, from the number of clusters one expects."""
+"""Lambda, the price of a cluster, from the number of clusters one expects, and the other way."""
 
 from __future__ import annotations
 
@@ -9,41 +9,38 @@ from numpy.typing import NDArray
 
 from coterie.cluster.labelling import own_distances
 from coterie.cluster.rdp.problem import RdpProblem
-from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_count, check_real
 
-__all__ = ["RULES", "choose_lambda"]
+__all__ = ["RULES", "farthest_first", "lambda_by_rule", "n_covering"]
 
 RULES = ("farthest_first", "paper")
-_ELBOW = 20  # farthest-first steps looked at where no number of clusters is expected
+_MOST_STEPS = 256
 
 
-def choose_lambda(problem: RdpProblem, rule: Any, hint: Any) -> float:
-    """Lambda by name, with `hint` clusters expected (None: as many as the data suggest), or given.
+def lambda_by_rule(problem: RdpProblem, rule: str, k: int) -> float:
+    """Lambda by one of `RULES` for k clusters.
 
-    Raises
-    ------
-    InvalidParameter
-        For a number that is not above 0, an unknown name, or a hint above the number of rows.
+    "farthest_first" (Kulis and Jordan 2011): the distance at which the k-th row joins T = {mean},
+    each the farthest from T; "paper": the k-th largest distance to the mean, as the authors ran.
     """
-    if not isinstance(rule, str):
-        return check_real("lambda_", rule, strict=True)
-    check_choice("lambda_", rule, RULES)
-    if hint is not None and check_count("n_clusters_hint", hint) > problem.n:
-        raise InvalidParameter(
-            f"n_samples={problem.n} should be >= n_clusters_hint={hint}: lower the hint."
-        )
     to_mean = _to_center(problem, problem.mean())
-    k = _elbow(problem, to_mean) if hint is None else hint
     if rule == "paper":
         found = float(np.partition(to_mean, -k)[-k])
     else:
-        found = float(_farthest_first(problem, to_mean, k)[-1])
-    return max(found, _least(problem))
+        found = float(farthest_first(problem, to_mean, k)[-1])
+    return max(found, problem.resolution())
 
 
-def _counting(problem: RdpProblem) -> NDArray[np.bool_] | None:
-    return problem.weights > 0 if problem.weights.size else None
+def n_covering(problem: RdpProblem, lambda_: float) -> int | None:
+    """How many rows farthest-first traversal takes up before all are within lambda of one.
+
+    The inverse of the rule: a lambda found for k clusters gives k back. At least 1; None for more
+    than a few hundred.
+    """
+    steps = min(_MOST_STEPS, problem.n)
+    joined = farthest_first(problem, _to_center(problem, problem.mean()), steps, stop=lambda_)
+    if len(joined) == _MOST_STEPS:
+        return None
+    return max(len(joined), 1)
 
 
 def _to_center(problem: RdpProblem, center: NDArray[Any]) -> NDArray[np.float64]:
@@ -52,39 +49,25 @@ def _to_center(problem: RdpProblem, center: NDArray[Any]) -> NDArray[np.float64]
     values = own_distances(problem.rows, nearest, center, problem.distortion, problem.A)
     if problem.root:
         np.sqrt(values, out=values)
-    counting = _counting(problem)
-    return values if counting is None else np.where(counting, values, -1.0)
+    return np.where(problem.weights > 0, values, -1.0) if problem.weights.size else values
 
 
-def _farthest_first(
-    problem: RdpProblem, to_mean: NDArray[np.float64], k: int
+def farthest_first(
+    problem: RdpProblem, to_mean: NDArray[np.float64], k: int, stop: float = 0.0
 ) -> NDArray[np.float64]:
-    """Distances (k,) at which the first k rows join T = {mean}, each the farthest from T."""
+    """Distances (k,) at which the first k rows join T = {mean}, each the farthest from T.
+
+    Fewer where the next one is nearer than `stop`.
+    """
     nearest = to_mean.copy()
-    joined = np.empty(k)
-    for step in range(k):
+    joined: list[float] = []
+    while len(joined) < k:
         row = int(np.argmax(nearest))
-        joined[step] = max(nearest[row], 0.0)
-        if step + 1 < k:
+        distance = max(float(nearest[row]), 0.0)
+        if distance < stop:
+            break
+        joined.append(distance)
+        if len(joined) < k:
             center = problem.center_of(np.array([row]))
             np.minimum(nearest, _to_center(problem, center), out=nearest)
-    return joined
-
-
-def _elbow(problem: RdpProblem, to_mean: NDArray[np.float64]) -> int:
-    """The number of clusters after which the farthest-first distance falls most, as a ratio."""
-    steps = _farthest_first(problem, to_mean, min(_ELBOW, problem.n))
-    if len(steps) < 3 or steps[1] <= 0:
-        return 1
-    floor = steps[1] * np.finfo(problem.rows.dtype).eps
-    ratio = steps[1:-1] / np.maximum(steps[2:], floor)
-    return 2 + int(np.argmax(ratio))
-
-
-def _least(problem: RdpProblem) -> float:
-    """The smallest price that rounding errors between equal rows cannot reach."""
-    scale = np.abs(problem.row_terms.term).max()
-    least = 64 * float(np.finfo(problem.rows.dtype).eps) * float(scale)
-    if problem.root:
-        least = np.sqrt(least)
-    return max(least, float(np.finfo(np.float64).tiny))
+    return np.array(joined)

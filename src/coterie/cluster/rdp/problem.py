@@ -23,13 +23,13 @@ from coterie.cluster.labelling import (
     own_distances,
     sums_by_label,
 )
+from coterie.cluster.rdp.counts import CountKL
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
 from coterie.data import Rows, centered
 from coterie.distortions import (
     CenterTerms,
     Distortion,
-    KLDivergence,
     SquaredEuclidean,
     get_distortion,
 )
@@ -38,7 +38,7 @@ __all__ = ["Divergence", "RdpProblem", "Xi", "get_divergence"]
 
 _NODES_AT_ONCE = 64  # node centres are dense: few at a time, whatever the number of columns
 _ROWS_AT_ONCE = 65_536
-_LAPLACE = 0.3  # smoothing of counts, section 5.3
+_LAPLACE = 0.3  # added to every count, section 5.3
 
 
 class Divergence(NamedTuple):
@@ -56,11 +56,11 @@ class Xi(NamedTuple):
 
 
 def get_divergence(value: Any) -> Divergence:
-    """From a name or a `Distortion`; "euclidean" is the plain distance, "kl" smooths by 0.3."""
+    """From a name or a `Distortion`; "euclidean" is the plain distance, "kl" adds 0.3 to counts."""
     if isinstance(value, str) and value == "euclidean":
         return Divergence(SquaredEuclidean(), root=True)
     if isinstance(value, str) and value == "kl":
-        return Divergence(KLDivergence(smoothing=_LAPLACE))
+        return Divergence(CountKL(_LAPLACE))
     return Divergence(get_distortion(value, "divergence"))
 
 
@@ -83,6 +83,19 @@ class RdpProblem:
         self.alone = self._cost_alone()
         self._index_pairs()
 
+    def without_pairs(self, X: Any, weights: Array | None = None) -> RdpProblem:
+        """Other rows under the same divergence, which nothing is known of."""
+        divergence = Divergence(self.distortion, self.root)
+        return RdpProblem(X, Constraints(X.shape[0]), weights, divergence)
+
+    def resolution(self) -> float:
+        """The smallest divergence that rounding errors between equal rows cannot reach."""
+        scale = np.abs(self.row_terms.term).max()
+        least = 64 * float(np.finfo(self.rows.dtype).eps) * float(scale)
+        if self.root:
+            least = np.sqrt(least)
+        return max(least, float(np.finfo(np.float64).tiny))
+
     # -- rows ------------------------------------------------------------------------------
     def terms(self, centers: Array) -> CenterTerms:
         """What the divergence needs of the centres (K, d)."""
@@ -96,18 +109,30 @@ class RdpProblem:
             self.core.rows,
         )  # fmt: skip
 
-    def costs(self, listed: Array, terms: CenterTerms) -> Array:
-        """w D of the listed rows, (r, K)."""
+    def divergences(self, listed: Array, terms: CenterTerms) -> Array:
+        """D of the listed rows, (r, K)."""
         _, term, scale = self.row_terms
         own = scale[listed] if scale.size else None
         values = self.distortion.cross(self.rows.take(listed), terms, own).astype(np.float64)
         values += term[listed, None]
         np.maximum(values, 0.0, out=values)
-        if self.root:
-            np.sqrt(values, out=values)
+        return np.sqrt(values, out=values) if self.root else values
+
+    def costs(self, listed: Array, terms: CenterTerms) -> Array:
+        """w D of the listed rows, (r, K)."""
+        values = self.divergences(listed, terms)
         if self.weights.size:
             values *= self.weights[listed, None]
         return values
+
+    def nearest(self, listed: Array, centers: Array) -> Array:
+        """The centre of least D of the listed rows, (r,)."""
+        terms = self.terms(centers)
+        parts = [
+            self.divergences(listed[at : at + _ROWS_AT_ONCE], terms).argmin(axis=1)
+            for at in range(0, max(len(listed), 1), _ROWS_AT_ONCE)
+        ]
+        return np.concatenate(parts)
 
     def sum_listed(
         self, listed: Array, labels: Array, n_clusters: int, sign: float = 1.0
@@ -143,6 +168,11 @@ class RdpProblem:
     def mean(self) -> Array:
         """The centre (1, d) of one cluster of all rows."""
         counts, sums, _ = self.sum_all(np.zeros(self.n, dtype=np.int32), 1)
+        return self.distortion.centroid(sums, counts, self.A)
+
+    def singles(self, listed: Array) -> Array:
+        """Centres (r, d) of clusters that hold one of the listed rows each."""
+        counts, sums, _ = self.sum_listed(listed, np.arange(len(listed)), len(listed))
         return self.distortion.centroid(sums, counts, self.A)
 
     # -- nodes -----------------------------------------------------------------------------

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from coterie.cluster.rdp.base import PricedMeans, RdpSettings
-from coterie.cluster.rdp.fit import Schedule
-from coterie.validation import check_choice, check_count, check_real
+from coterie.cluster.rdp.starts import StartRule
+from coterie.cluster.rdp.xi import XiRule
+from coterie.validation import check_choice, check_count
 
 __all__ = ["RDPMeans"]
 
@@ -30,19 +29,30 @@ class RDPMeans(PricedMeans):
 
     Parameters
     ----------
-    lambda_ : {"farthest_first", "paper"} or float, default "farthest_first"
-        The price of a cluster, in units of the divergence. "farthest_first": starting from the
-        mean, add `n_clusters_hint` times the row farthest from all chosen; lambda is the last
-        such distance. "paper": the `n_clusters_hint`-th largest distance to the mean, which is
-        what the authors ran.
+    lambda_ : {"auto", "farthest_first", "paper"} or float, default "auto"
+        The price of a cluster, in units of the divergence. "auto": twice what the farthest row of
+        the start pays, so that no row opens a cluster because of where it lies, only because
+        strangers crowd it out of all that there are. "farthest_first": starting from the mean, add
+        `n_clusters_hint` times the row farthest from all chosen; lambda is the last such distance.
+        "paper": the `n_clusters_hint`-th largest distance to the mean, which is what the authors
+        ran.
     n_clusters_hint : int, optional
-        Number of clusters expected. None: where the farthest-first distance falls most.
+        Number of clusters expected. None: K-Means is tried with more and more clusters; the number
+        is the one that tells most of the pairs under (8), and among those that the pairs leave
+        open the one of the widest mean silhouette. With a hundred pairs or more some clusters more
+        and fewer are tried with half of the pairs, and the other half decides. A warning says where
+        nothing does.
     divergence : str or Distortion, default "sqeuclidean"
         "sqeuclidean", "euclidean" (plain distance, as the authors ran it; no Bregman divergence,
-        so J may rise when centres move), "kl" (counts, Laplace smoothing 0.3) or any of
-        `coterie.distortions`.
-    xi0, xi_rate, xi_max : float, default 1e-3, 2 and None
-        xi of round t is min(xi0 xi_rate^t, xi_max). None: no bound, as in the paper.
+        so J may rise when centres move), "kl" (counts: (x + .3) / (N + .3 d) of a row
+        of N counts in d columns) or any of `coterie.distortions`.
+    xi0, xi_max : "auto" or float, default "auto"
+    xi_rate : float, default 2
+        xi of round t is min(xi0 xi_rate^t, xi_max). "auto" is in units of the data: xi begins at a
+        thousandth of a row's mean divergence from its centre in the start, and ends at what (8)
+        makes of answers that are right 95 times in 100, or at that mean if it is less, so that
+        wrong pairs do not outweigh the rows. xi_max=None: no bound, as in the paper: xi grows until
+        one pair outweighs every distance.
     xi_ratio : float, default 1
         xi1 / xi2: above 1, friends count for more than strangers.
     patience : int, default 20
@@ -52,11 +62,13 @@ class RDPMeans(PricedMeans):
         Every round first labels the rows in no constraint that some centre holds within lambda
         (their order cannot matter), then visits all other rows one by one: in a fresh random
         order, or as they stand. Rows that come early open the clusters that later ones join.
-    init : {"single", "spectral"}, array of labels (n,), or a fitted model, default "single"
-        All rows in one cluster; groups by the leading eigenvectors of (21); or where to go on
-        from: cluster numbers then stay as they are, as far as clusters survive.
+    init : {"auto", "single", "spectral"}, array of labels (n,), or a fitted model, default "auto"
+        K-Means (of ten runs, on a sample of many rows, the one of least J; where lambda is given,
+        or a rule for it, also "single", and the lower J is kept); all rows in one cluster, as in
+        Algorithm 1; groups by the leading eigenvectors of (21); or where to go on from: cluster
+        numbers then stay as they are, as far as clusters survive.
     n_init : int, default 1
-        Starts (orders); the one of least J is kept.
+        Starts and orders; the one of least J is kept.
     max_iter : int, default 300
     random_state : int, RandomState or None
 
@@ -88,17 +100,17 @@ class RDPMeans(PricedMeans):
 
     def __init__(
         self,
-        lambda_: Any = "farthest_first",
+        lambda_: Any = "auto",
         n_clusters_hint: int | None = None,
         *,
         divergence: Any = "sqeuclidean",
-        xi0: float = 1e-3,
+        xi0: Any = "auto",
         xi_rate: float = 2.0,
-        xi_max: float | None = None,
+        xi_max: Any = "auto",
         xi_ratio: float = 1.0,
         patience: int = 20,
         order: str = "random",
-        init: Any = "single",
+        init: Any = "auto",
         n_init: int = 1,
         max_iter: int = 300,
         random_state: Any = None,
@@ -122,25 +134,11 @@ class RDPMeans(PricedMeans):
     ) -> Self:
         """Cluster the rows of `X` (n, d), dense or CSR, with the pairs known; `y` is ignored."""
         settings = RdpSettings(
-            self.lambda_,
-            self.n_clusters_hint,
-            self.init,
+            StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
             check_choice("order", self.order, ("random", "natural")),
             check_count("n_init", self.n_init),
-            self._schedule(),
+            XiRule.checked(
+                self.xi0, self.xi_rate, self.xi_max, self.xi_ratio, self.patience, self.max_iter
+            ),
         )
         return self._fit(X, constraints, sample_weight, settings)
-
-    def _schedule(self) -> Schedule:
-        most = _LARGEST if self.xi_max is None else check_real("xi_max", self.xi_max)
-        return Schedule(
-            check_real("xi0", self.xi0),
-            check_real("xi_rate", self.xi_rate, least=1.0),
-            most,
-            check_real("xi_ratio", self.xi_ratio),
-            check_count("patience", self.patience),
-            check_count("max_iter", self.max_iter),
-        )
-
-
-_LARGEST = float(np.sqrt(np.finfo(np.float64).max)) / 1e20  # sums over pairs stay finite

@@ -1,10 +1,14 @@
 """Spectral relaxation of (20) as a start: leading eigenvectors, never an n x n matrix.
 
-    max tr Y' (K - lambda I + xi1 E+ - xi2 E-) Y,  Y'Y = I                              (21)
+    max tr Y' (K / m - lambda I + xi1 E+ - xi2 E-) Y,  Y'Y = I                          (21)
 
-with K = XX' of the rows measured from their mean (the divergence does not see a shift). Kept are
-the eigenvectors whose eigenvalue is above 0 here, that is, above lambda for K + xi1 E+ - xi2 E-
-(section 4.7).
+with K = XX' of the rows measured from their mean (the divergence does not see a shift). The paper
+drops the 1/n_k of Y = Z (Z'Z)^(-1/2): y'Ky of a cluster is n_k |mu_k|^2 and grows with the rows,
+while lambda is one row's distance, so that no eigenvalue was ever below it. Here K is divided by
+m, the rows of a cluster where all have as many; y'Ey is the mean of a row's pairs as it stands.
+Kept are the eigenvectors whose eigenvalue is above 0 here, that is, above lambda for
+K / m + xi1 E+ - xi2 E- (section 4.7); where the number of clusters was there before lambda, one
+vector less than clusters (Zha et al. 2001).
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from coterie.exceptions import InvalidParameter
 
 __all__ = ["pair_matrix", "spectral_labels", "spectral_operator"]
 
-_MOST_VECTORS = 30
+_MOST_VECTORS = 100
 
 
 def pair_matrix(problem: RdpProblem, xi: float) -> csr_array:
@@ -35,8 +39,10 @@ def pair_matrix(problem: RdpProblem, xi: float) -> csr_array:
     return csr_array(half + half.T)
 
 
-def spectral_operator(problem: RdpProblem, xi: float, lambda_: float) -> LinearOperator:
-    """v -> (K - lambda I + xi1 E+ - xi2 E-) v in O(nd + m)."""
+def spectral_operator(
+    problem: RdpProblem, xi: float, lambda_: float, cluster_size: float
+) -> LinearOperator:
+    """v -> (K / cluster_size - lambda I + xi1 E+ - xi2 E-) v in O(nd + m)."""
     rows = problem.rows
     ones = _Vectors(np.ones((problem.n, 1)))
     mean = fold(map_blocks(rows, _inner_block, None, state=ones)) / problem.n  # (d, 1)
@@ -47,7 +53,7 @@ def spectral_operator(problem: RdpProblem, xi: float, lambda_: float) -> LinearO
         inner = fold(map_blocks(rows, _inner_block, None, state=_Vectors(v)))
         inner = inner - mean * v.sum(axis=0)  # (X - 1 mean')' v
         outer = np.concatenate(list(map_blocks(rows, _outer_block, inner)))
-        return outer - mean.T @ inner - lambda_ * v + pairs @ v
+        return (outer - mean.T @ inner) / cluster_size - lambda_ * v + pairs @ v
 
     return LinearOperator((problem.n, problem.n), matvec=apply, matmat=apply, dtype=np.float64)
 
@@ -67,20 +73,34 @@ def _outer_block(block: Block, inner: NDArray[Any]) -> NDArray[Any]:
 
 
 def spectral_labels(
-    problem: RdpProblem, xi: float, lambda_: float, hint: int | None, rng: np.random.Generator
+    problem: RdpProblem,
+    xi: float,
+    lambda_: float,
+    expected: int | None,
+    rng: np.random.Generator,
+    *,
+    exactly: bool = False,
 ) -> NDArray[np.int64]:
-    """Labels (n,): K-Means on the rows of the kept eigenvectors, one cluster more than vectors."""
+    """Labels (n,): K-Means on the rows of the kept eigenvectors, one cluster more than vectors.
+
+    `expected` clusters (None: ten) say how many rows a cluster has, and with `exactly` also how
+    many clusters there are to be, whatever lambda.
+    """
     if not problem.distortion.euclidean:
         raise InvalidParameter(
             f"init='spectral' relaxes squared Euclidean distances and says nothing of "
-            f"{problem.distortion.name!r}; use init='single'."
+            f"{problem.distortion.name!r}; use init='auto'."
         )
     if problem.n < 4:
         return np.zeros(problem.n, dtype=np.int64)
-    asked = min(problem.n - 2, _MOST_VECTORS, 10 if hint is None else 2 * hint)
-    operator = spectral_operator(problem, xi, lambda_**2 if problem.root else lambda_)
+    expected = 10 if expected is None else expected
+    asked = min(problem.n - 2, _MOST_VECTORS, 2 * expected)
+    price = lambda_**2 if problem.root else lambda_
+    operator = spectral_operator(problem, xi, price, problem.n / expected)
     values, vectors = eigsh(operator, k=asked, which="LA", v0=rng.standard_normal(problem.n))
     kept = values > 0
+    if exactly:
+        kept = np.arange(asked) > asked - expected  # they come in rising order
     if not kept.any():
         return np.zeros(problem.n, dtype=np.int64)
     embedding = vectors[:, kept]
