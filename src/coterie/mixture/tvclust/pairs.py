@@ -11,7 +11,7 @@ before anything else, cannot-links are forbidden. Every unordered pair counts on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaln, digamma
@@ -19,7 +19,9 @@ from scipy.special import betaln, digamma
 from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 
-__all__ = ["AnswerLogs", "Beta", "PairEvidence"]
+__all__ = ["AnswerLogs", "Beta", "Known", "PairEvidence", "Trust"]
+
+_ROUNDS = 5  # of an expectation-maximisation of p and q, which settle at once
 
 
 class Beta(NamedTuple):
@@ -38,9 +40,45 @@ class Beta(NamedTuple):
         both = digamma(self.a + self.b)
         return float(digamma(self.a) - both), float(digamma(self.b) - both)
 
-    def log_evidence(self, prior: Beta) -> float:
+    def given(self, right: float, wrong: float) -> Beta:
+        """The posterior after so many answers that were right and wrong."""
+        return Beta(self.a + right, self.b + wrong)
+
+    def log_evidence(self, prior: Any) -> float:
         """ln B(posterior) - ln B(prior): the evidence of the counts that led here."""
         return float(betaln(self.a, self.b) - betaln(prior.a, prior.b))
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A random number of this distribution; never exactly 0 or 1, which would be hard pairs."""
+        return float(np.clip(rng.beta(self.a, self.b), 1e-12, 1 - 1e-12))
+
+
+class Known(NamedTuple):
+    """A share that is known: `mean`, whatever the answers; and the answers met."""
+
+    mean: float
+    right: float = 0.0
+    wrong: float = 0.0
+
+    def expected_logs(self) -> tuple[float, float]:
+        """ln x and ln (1 - x)."""
+        return float(np.log(self.mean)), float(np.log1p(-self.mean))
+
+    def given(self, right: float, wrong: float) -> Known:
+        """As it is; the answers are counted."""
+        return Known(self.mean, self.right + right, self.wrong + wrong)
+
+    def log_evidence(self, prior: Any) -> float:
+        """The log-likelihood of the answers that led here from `prior`."""
+        right, wrong = self.expected_logs()
+        return (self.right - prior.right) * right + (self.wrong - prior.wrong) * wrong
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """The number itself."""
+        return self.mean
+
+
+Trust = Beta | Known
 
 
 class AnswerLogs(NamedTuple):
@@ -52,8 +90,8 @@ class AnswerLogs(NamedTuple):
     not_q: float
 
     @classmethod
-    def of(cls, p: Beta, q: Beta) -> AnswerLogs:
-        """Expectations under Beta factors."""
+    def of(cls, p: Trust, q: Trust) -> AnswerLogs:
+        """Expectations under the factors of p and q."""
         return cls(*p.expected_logs(), *q.expected_logs())
 
     @classmethod
@@ -116,14 +154,30 @@ class PairEvidence:
         agreement[outside] = edge_agreement[self.edge[outside]]
         return agreement
 
-    def update(self, agreement: FloatArray, p_prior: Beta, q_prior: Beta) -> tuple[Beta, Beta]:
+    def update(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> tuple[Trust, Trust]:
         """Posteriors of p and q given the probability (m,) that each pair is together."""
         together = np.where(self.learned, self.weight, 0.0) * agreement
         apart = np.where(self.learned, self.weight, 0.0) - together
         friend = self.friend
-        p = Beta(p_prior.a + together[friend].sum(), p_prior.b + together[~friend].sum())
-        q = Beta(q_prior.a + apart[~friend].sum(), q_prior.b + apart[friend].sum())
+        p = p_prior.given(together[friend].sum(), together[~friend].sum())
+        q = q_prior.given(apart[~friend].sum(), apart[friend].sum())
         return p, q
+
+    def log_evidence(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> float:
+        """ln p(answers) where each pair is together with probability agreement (m,), which does
+        not know its answer: a pair's likelihood is a mixture, p and q are at their prior's mean
+        first and then at what the answers say of them.
+        """
+        p, q = p_prior, q_prior
+        total = 0.0
+        for _ in range(_ROUNDS):
+            together, apart = self.pair_logs(AnswerLogs.at(p.mean, q.mean))
+            with np.errstate(divide="ignore"):
+                each = np.logaddexp(np.log(agreement) + together, np.log1p(-agreement) + apart)
+                total = float(each[self.between].sum())
+                posterior = np.exp(np.log(agreement) + together - each)
+            p, q = self.update(np.where(self.between, posterior, agreement), p_prior, q_prior)
+        return total
 
     def given_log_likelihood(self, agreement: FloatArray) -> float:
         """Expected log-likelihood of the pairs that came with a certainty."""

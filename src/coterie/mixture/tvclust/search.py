@@ -1,0 +1,290 @@
+"""Which partition to ascend from: starts of several sizes and families, then splits and merges.
+
+Starts are K-Means at several numbers of clusters and, where there are pairs, the same drawn towards
+them. Of the runs, those that foretell the answers clearly less well than the best are out; among
+the others the bound decides. The chosen run is then improved by splitting components in two and
+merging two into one, as long as that raises the bound (and the answers are foretold as well as
+before).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._typing import IntArray
+from coterie.data import Rows, map_blocks
+from coterie.exceptions import InfeasibleConstraints
+from coterie.mixture.tvclust.families import Family
+from coterie.mixture.tvclust.pairs import Known, PairEvidence
+from coterie.mixture.tvclust.passes import Comparison, Components, likeliest
+from coterie.mixture.tvclust.start import kmeans_labels, search_rows, start_sizes
+from coterie.mixture.tvclust.variational import (
+    Factors,
+    Priors,
+    TwoViews,
+    Variational,
+    foretold,
+    go_on,
+    responsibilities,
+    run_variational,
+)
+
+__all__ = ["Ascent", "Candidate", "Problem", "carry_over", "climb", "improve", "search"]
+
+_FIRST_LOOK = 3  # iterations after which all starts are compared
+_SECOND_LOOK = 6  # more, after which the promising ones are
+_TRIAL = 12  # iterations a split or merge has to show that it is better
+_TRIED = 3  # splits and merges tried, the most promising first, before giving up
+_LOCAL_ROWS = 1_000  # of a component, on which a split is worked out
+_CLEARLY = 3.0  # nats (a factor of 20) by which answers foretold better rule another run out
+_TRUSTED = 0.999  # p and q while a start is drawn towards the pairs
+
+
+class Ascent(NamedTuple):
+    """How an ascent is run."""
+
+    truncation: int
+    priors: Priors
+    max_iter: int
+    tol: float
+
+
+class Candidate(NamedTuple):
+    """A run, the data with its family, and how well it foretells the answers."""
+
+    data: TwoViews
+    run: Variational
+    answers: float
+
+    @property
+    def bound(self) -> float:
+        """The bound at the end."""
+        return float(self.run.bounds[-1])
+
+
+class Problem(NamedTuple):
+    """The rows with each of the families that are to be compared."""
+
+    views: list[TwoViews]
+    comparable: Comparison
+    rounder: Family  # for starts drawn towards the pairs
+
+
+def ranked(candidates: list[Candidate]) -> list[Candidate]:
+    """Best first; those that the answers rule out come last."""
+    most = max(candidate.answers for candidate in candidates)
+    return sorted(candidates, key=lambda c: (c.answers < most - _CLEARLY, -c.bound))
+
+
+def search(
+    problem: Problem, ascent: Ascent, n_kept: int, rng: np.random.Generator
+) -> list[Candidate]:
+    """Runs from starts of several sizes, best first; the first `n_kept` have converged.
+
+    With many rows the search sees some of them, and the runs are those of these.
+    """
+    views = problem.views
+    chosen = search_rows(views[0].evidence.constraints, rng)
+    if chosen.size < views[0].rows.n:
+        views = [_part(view, chosen) for view in views]
+    starts = _starts(views[0], problem, ascent, rng)
+    looks = [
+        _feasible(view, labels, ascent, rng, _FIRST_LOOK, listen=listen)
+        for view in views
+        for labels, listen in starts
+    ]
+    runs = [run for run in looks if run is not None]
+    if not runs:  # hard cannot-links need more components than any start has: all there are
+        most = np.arange(views[0].rows.n) % ascent.truncation
+        runs = [climb(view, most, ascent, rng, _FIRST_LOOK) for view in views]
+    runs = [_further(run, ascent, rng, _SECOND_LOOK) for run in _promising(runs, n_kept)]
+    return ranked([_further(run, ascent, rng) for run in ranked(runs)[:n_kept]])
+
+
+def _promising(runs: list[Candidate], n_kept: int) -> list[Candidate]:
+    """The best few by the bound and the best few by the answers foretold."""
+    few = max(n_kept, len(runs) // 6)  # of sizes and families that tell little yet
+    by_bound = sorted(range(len(runs)), key=lambda r: -runs[r].bound)[:few]
+    by_answers = sorted(range(len(runs)), key=lambda r: (-runs[r].answers, -runs[r].bound))[:few]
+    return [runs[r] for r in sorted({*by_bound, *by_answers})]
+
+
+def _part(view: TwoViews, rows: IntArray) -> TwoViews:
+    """Some rows with the pairs among them."""
+    weights = view.weights[rows] if view.weights.size else view.weights
+    pairs = view.evidence.constraints.subset(rows)
+    return TwoViews(Rows(view.rows.take(rows)), weights, PairEvidence(pairs), view.family)
+
+
+def _starts(
+    view: TwoViews, problem: Problem, ascent: Ascent, rng: np.random.Generator
+) -> list[tuple[IntArray, bool]]:
+    """Labels to start from, and whether they were drawn towards the pairs."""
+    comparable = problem.comparable(view.rows.take(np.arange(view.rows.n)))
+    round_view = view._replace(family=problem.rounder)
+    trusting = ascent._replace(priors=Priors(Known(_TRUSTED), Known(_TRUSTED), ascent.priors.alpha))
+    starts: list[tuple[IntArray, bool]] = []
+    for size in start_sizes(min(ascent.truncation, view.rows.n)):
+        labels = kmeans_labels(comparable, size, rng)
+        starts.append((labels, False))
+        if size > 1 and view.evidence.between.any():
+            drawn = _feasible(round_view, labels, trusting, rng, _SECOND_LOOK)
+            if drawn is not None and not _same_partition(labels, _labels(drawn)):
+                starts.append((_labels(drawn), True))
+    return starts
+
+
+def _same_partition(one: IntArray, other: IntArray) -> bool:
+    cells = np.unique(np.column_stack([one, other]), axis=0)
+    return len(cells) == len(np.unique(one)) == len(np.unique(other))
+
+
+def climb(
+    view: TwoViews,
+    labels: IntArray,
+    ascent: Ascent,
+    rng: np.random.Generator,
+    max_iter: int | None = None,
+    *,
+    listen: bool = False,
+) -> Candidate:
+    """Ascend from labels (n,), with one component more than they use."""
+    used, labels = np.unique(labels, return_inverse=True)
+    run = run_variational(
+        view,
+        labels.astype(np.int64).ravel(),
+        min(len(used) + 1, ascent.truncation),
+        ascent.priors,
+        max_iter=ascent.max_iter if max_iter is None else max_iter,
+        tol=ascent.tol,
+        rng=rng,
+        listen=listen,
+    )
+    return Candidate(view, run, foretold(view, run.factors, ascent.priors))
+
+
+def _feasible(
+    view: TwoViews,
+    labels: IntArray,
+    ascent: Ascent,
+    rng: np.random.Generator,
+    max_iter: int,
+    *,
+    listen: bool = False,
+) -> Candidate | None:
+    """`climb`, or None where the hard cannot-links need more components."""
+    try:
+        return climb(view, labels, ascent, rng, max_iter, listen=listen)
+    except InfeasibleConstraints:
+        return None
+
+
+def _further(
+    candidate: Candidate, ascent: Ascent, rng: np.random.Generator, max_iter: int | None = None
+) -> Candidate:
+    """The same run, some iterations further or to its end."""
+    view, run, _ = candidate
+    left = ascent.max_iter - len(run.bounds)
+    left = left if max_iter is None else min(left, max_iter)
+    if run.converged or left <= 0:
+        return candidate
+    more = go_on(view, run.factors, ascent.priors, max_iter=left, tol=ascent.tol, rng=rng)
+    bounds = np.concatenate([run.bounds, more.bounds])
+    whole = Variational(more.factors, bounds, more.converged)
+    return Candidate(view, whole, foretold(view, more.factors, ascent.priors))
+
+
+def _labels(candidate: Candidate) -> IntArray:
+    """The likeliest component of each row, (n,)."""
+    return responsibilities(candidate.data, candidate.run.factors).argmax(axis=1)
+
+
+# -- splits and merges ---------------------------------------------------------------------------
+
+
+def improve(
+    candidate: Candidate, comparable: Comparison, ascent: Ascent, rng: np.random.Generator
+) -> Candidate:
+    """Split and merge components while that raises the bound and keeps the answers foretold."""
+    while True:
+        labels = _labels(candidate)
+        for proposal in _proposals(candidate, labels, comparable, ascent, rng):
+            trial = _feasible(candidate.data, proposal, ascent, rng, _TRIAL, listen=True)
+            if trial is not None and _better(trial, candidate, ascent):
+                candidate = _joined(candidate, _further(trial, ascent, rng))
+                break
+        else:
+            return candidate
+
+
+def _better(trial: Candidate, old: Candidate, ascent: Ascent) -> bool:
+    gain = ascent.tol * old.data.rows.n
+    return trial.bound > old.bound + gain and trial.answers >= old.answers - _CLEARLY
+
+
+def _joined(old: Candidate, new: Candidate) -> Candidate:
+    """The new run as what the old one came to: bounds below the old end are left out."""
+    above = new.run.bounds[new.run.bounds >= old.bound]
+    bounds = np.concatenate([old.run.bounds, above])
+    return new._replace(run=new.run._replace(bounds=bounds))
+
+
+def _proposals(
+    candidate: Candidate,
+    labels: IntArray,
+    comparable: Comparison,
+    ascent: Ascent,
+    rng: np.random.Generator,
+) -> list[IntArray]:
+    """Labels (n,) with two components made one or one made two, the most promising first."""
+    used = np.unique(labels)
+    ideas: list[tuple[float, IntArray]] = []
+    gains = candidate.data.family.merge_gains(candidate.run.factors.statistics[used])
+    for a, b in zip(*np.triu_indices(len(used), 1), strict=True):
+        ideas.append((gains[a, b], np.where(labels == used[b], used[a], labels)))
+    ideas = sorted(ideas, key=lambda idea: -idea[0])[:_TRIED]
+    if len(used) < ascent.truncation:
+        splits = [_split(candidate.data, labels, int(k), comparable, ascent, rng) for k in used]
+        ideas += sorted((s for s in splits if s[0] > 0), key=lambda s: -s[0])[:_TRIED]
+    return [labels for _, labels in sorted(ideas, key=lambda idea: -idea[0])]
+
+
+def _split(
+    view: TwoViews,
+    labels: IntArray,
+    k: int,
+    comparable: Comparison,
+    ascent: Ascent,
+    rng: np.random.Generator,
+) -> tuple[float, IntArray]:
+    """Component k as two, worked out on some of its rows: the gain, and labels (n,)."""
+    own = np.flatnonzero(labels == k)
+    if own.size < 4:
+        return 0.0, labels
+    some = np.sort(rng.permutation(own)[:_LOCAL_ROWS])
+    part = _part(view, some)
+    rows = comparable(part.rows.take(np.arange(some.size)))
+    whole = _feasible(part, np.zeros(some.size, dtype=np.int64), ascent, rng, 2)
+    halves = _feasible(part, kmeans_labels(rows, 2, rng), ascent, rng, _TRIAL)
+    if whole is None or halves is None:
+        return 0.0, labels
+    statistics = halves.run.factors.statistics[:2]
+    score = view.family.expected_scores(statistics)
+    components = Components(view.family, score, np.log(np.maximum(statistics[:, 0], 1e-300)))
+    side = assigned(view, components)[own]
+    split = labels.copy()
+    split[own[side == 1]] = labels.max() + 1
+    gain = (halves.bound - whole.bound) * own.size / some.size
+    return gain, split
+
+
+def assigned(view: TwoViews, components: Components) -> IntArray:
+    """The likeliest of some components for every row, (n,)."""
+    return np.concatenate(list(map_blocks(view.rows, likeliest, components)))
+
+
+def carry_over(view: TwoViews, factors: Factors) -> IntArray:
+    """Labels (n,) of all rows by components that were found on some of them."""
+    return assigned(view, factors.components(view.family))
