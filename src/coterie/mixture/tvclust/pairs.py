@@ -123,14 +123,19 @@ class PairEvidence:
         self.pinned = np.zeros(self.core.n_nodes, dtype=bool)
         self.pinned[self.core.edges[hard].ravel()] = True
 
-    def pair_logs(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
-        """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
+    def _each_log(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
+        """`pair_logs` before each is multiplied by its weight."""
         together = np.where(self.friend, logs.p, logs.not_p)
         apart = np.where(self.friend, logs.not_q, logs.q)
         together = np.where(
             self.given, np.where(self.friend, self.log_right, self.log_wrong), together
         )
         apart = np.where(self.given, np.where(self.friend, self.log_wrong, self.log_right), apart)
+        return together, apart
+
+    def pair_logs(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
+        """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
+        together, apart = self._each_log(logs)
         return self.weight * together, self.weight * apart
 
     def odds(self, logs: AnswerLogs) -> FloatArray:
@@ -163,21 +168,22 @@ class PairEvidence:
         q = q_prior.given(apart[~friend].sum(), apart[friend].sum())
         return p, q
 
-    def log_evidence(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> float:
-        """ln p(answers) where each pair is together with probability agreement (m,), which does
-        not know its answer: a pair's likelihood is a mixture, p and q are at their prior's mean
-        first and then at what the answers say of them.
+    def foretold(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> FloatArray:
+        """ln p(answer) (m,) where each pair is together with probability agreement (m,).
+
+        The agreement does not know the answers, so a pair's likelihood is a mixture of (8)
+        together and apart; p and q are what the answers then say of them.
         """
         p, q = p_prior, q_prior
-        total = 0.0
+        weight = np.where(self.between, self.weight, 0.0)
+        with np.errstate(divide="ignore"):
+            log_same, log_apart = np.log(agreement), np.log1p(-agreement)
         for _ in range(_ROUNDS):
-            together, apart = self.pair_logs(AnswerLogs.at(p.mean, q.mean))
-            with np.errstate(divide="ignore"):
-                each = np.logaddexp(np.log(agreement) + together, np.log1p(-agreement) + apart)
-                total = float(each[self.between].sum())
-                posterior = np.exp(np.log(agreement) + together - each)
+            together, apart = self._each_log(AnswerLogs.at(p.mean, q.mean))
+            each = np.logaddexp(log_same + together, log_apart + apart)
+            posterior = np.exp(log_same + together - each)
             p, q = self.update(np.where(self.between, posterior, agreement), p_prior, q_prior)
-        return total
+        return weight * each
 
     def given_log_likelihood(self, agreement: FloatArray) -> float:
         """Expected log-likelihood of the pairs that came with a certainty."""

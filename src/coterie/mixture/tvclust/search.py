@@ -19,7 +19,12 @@ from coterie.exceptions import InfeasibleConstraints
 from coterie.mixture.tvclust.families import Family
 from coterie.mixture.tvclust.pairs import Known, PairEvidence
 from coterie.mixture.tvclust.passes import Comparison, Components, likeliest
-from coterie.mixture.tvclust.start import kmeans_labels, search_rows, start_sizes
+from coterie.mixture.tvclust.start import (
+    kmeans_labels,
+    neighbourhood_labels,
+    search_rows,
+    start_sizes,
+)
 from coterie.mixture.tvclust.variational import (
     Factors,
     Priors,
@@ -38,8 +43,8 @@ _SECOND_LOOK = 6  # more, after which the promising ones are
 _TRIAL = 12  # iterations a split or merge has to show that it is better
 _TRIED = 3  # splits and merges tried, the most promising first, before giving up
 _LOCAL_ROWS = 1_000  # of a component, on which a split is worked out
-_CLEARLY = 3.0  # nats (a factor of 20) by which answers foretold better rule another run out
-_TRUSTED = 0.999  # p and q while a start is drawn towards the pairs
+_CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
+_TRUST = (0.9, 0.99, 0.999)  # p and q while a start is drawn towards the pairs
 
 
 class Ascent(NamedTuple):
@@ -52,7 +57,7 @@ class Ascent(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A run, the data with its family, and how well it foretells the answers."""
+    """A run, the data with its family, and how well it foretells the answers, in nats."""
 
     data: TwoViews
     run: Variational
@@ -73,7 +78,7 @@ class Problem(NamedTuple):
 
 
 def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """Best first; those that the answers rule out come last."""
+    """Highest bound first; those that foretell answers clearly worse than the best come last."""
     most = max(candidate.answers for candidate in candidates)
     return sorted(candidates, key=lambda c: (c.answers < most - _CLEARLY, -c.bound))
 
@@ -123,17 +128,31 @@ def _starts(
 ) -> list[tuple[IntArray, bool]]:
     """Labels to start from, and whether they were drawn towards the pairs."""
     comparable = problem.comparable(view.rows.take(np.arange(view.rows.n)))
+    sizes = start_sizes(min(ascent.truncation, view.rows.n))
+    starts = [(kmeans_labels(comparable, size, rng), False) for size in sizes]
+    if not view.evidence.between.any():
+        return starts
+    seeds = [labels for labels, _ in starts[1:]]
+    seeds += neighbourhood_labels(comparable, view.evidence.constraints, sizes)
     round_view = view._replace(family=problem.rounder)
-    trusting = ascent._replace(priors=Priors(Known(_TRUSTED), Known(_TRUSTED), ascent.priors.alpha))
-    starts: list[tuple[IntArray, bool]] = []
-    for size in start_sizes(min(ascent.truncation, view.rows.n)):
-        labels = kmeans_labels(comparable, size, rng)
-        starts.append((labels, False))
-        if size > 1 and view.evidence.between.any():
-            drawn = _feasible(round_view, labels, trusting, rng, _SECOND_LOOK)
-            if drawn is not None and not _same_partition(labels, _labels(drawn)):
-                starts.append((_labels(drawn), True))
+    for labels in seeds:
+        drawn = _drawn(round_view, labels, ascent, rng)
+        if drawn is not None and not _same_partition(labels, drawn):
+            starts.append((drawn, True))
     return starts
+
+
+def _drawn(
+    view: TwoViews, labels: IntArray, ascent: Ascent, rng: np.random.Generator
+) -> IntArray | None:
+    """Labels (n,) drawn towards the pairs, which are trusted more and more; None: infeasible."""
+    for trust in _TRUST:
+        priors = Priors(Known(trust), Known(trust), ascent.priors.alpha)
+        run = _feasible(view, labels, ascent._replace(priors=priors), rng, _FIRST_LOOK)
+        if run is None:
+            return None
+        labels = _labels(run)
+    return labels
 
 
 def _same_partition(one: IntArray, other: IntArray) -> bool:
@@ -162,7 +181,7 @@ def climb(
         rng=rng,
         listen=listen,
     )
-    return Candidate(view, run, foretold(view, run.factors, ascent.priors))
+    return Candidate(view, run, float(foretold(view, run.factors, ascent.priors).sum()))
 
 
 def _feasible(
@@ -193,7 +212,7 @@ def _further(
     more = go_on(view, run.factors, ascent.priors, max_iter=left, tol=ascent.tol, rng=rng)
     bounds = np.concatenate([run.bounds, more.bounds])
     whole = Variational(more.factors, bounds, more.converged)
-    return Candidate(view, whole, foretold(view, more.factors, ascent.priors))
+    return Candidate(view, whole, float(foretold(view, more.factors, ascent.priors).sum()))
 
 
 def _labels(candidate: Candidate) -> IntArray:
@@ -208,20 +227,20 @@ def improve(
     candidate: Candidate, comparable: Comparison, ascent: Ascent, rng: np.random.Generator
 ) -> Candidate:
     """Split and merge components while that raises the bound and keeps the answers foretold."""
+    told = candidate.answers  # the most so far: many small losses are a large one
     while True:
         labels = _labels(candidate)
         for proposal in _proposals(candidate, labels, comparable, ascent, rng):
             trial = _feasible(candidate.data, proposal, ascent, rng, _TRIAL, listen=True)
-            if trial is not None and _better(trial, candidate, ascent):
-                candidate = _joined(candidate, _further(trial, ascent, rng))
+            if trial is None or trial.bound <= candidate.bound + ascent.tol * len(labels):
+                continue
+            trial = _further(trial, ascent, rng)
+            if trial.answers >= told - _CLEARLY:
+                candidate = _joined(candidate, trial)
+                told = max(told, candidate.answers)
                 break
         else:
             return candidate
-
-
-def _better(trial: Candidate, old: Candidate, ascent: Ascent) -> bool:
-    gain = ascent.tol * old.data.rows.n
-    return trial.bound > old.bound + gain and trial.answers >= old.answers - _CLEARLY
 
 
 def _joined(old: Candidate, new: Candidate) -> Candidate:

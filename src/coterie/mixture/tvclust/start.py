@@ -6,6 +6,8 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
@@ -23,11 +25,13 @@ __all__ = [
     "kmeans_labels",
     "measure_columns",
     "measure_counts",
+    "neighbourhood_labels",
     "search_rows",
     "start_sizes",
 ]
 
 _SAMPLE = 5_000  # rows that the search looks at: a start, not a result
+_NEIGHBOURHOOD = 5  # rows of a group that is worth a start
 _BLUR_SAMPLE = 20_000  # rows whose values are counted
 
 
@@ -137,6 +141,35 @@ def kmeans_labels(comparable: Any, n_clusters: int, rng: np.random.Generator) ->
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels = model.fit(comparable).labels_
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def neighbourhood_labels(
+    comparable: Any, constraints: Constraints, sizes: list[int]
+) -> list[IntArray]:
+    """Labels (n,) by the largest groups that must-links connect, as many as each of `sizes`.
+
+    Rows in none of them go to the nearest mean. Groups of few rows say less about a cluster than
+    K-Means does and make no start.
+    """
+    n = constraints.n_samples
+    i, j = constraints.must_link.T
+    graph = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n))
+    _, group = connected_components(graph, directed=False)
+    counts = np.bincount(group)
+    largest = np.argsort(-counts, kind="stable")
+    largest = largest[counts[largest] >= _NEIGHBOURHOOD]
+    found = []
+    for size in sorted({*sizes, len(largest)}):
+        if not 1 < size <= min(len(largest), sizes[-1]):
+            continue
+        place = np.full(len(counts), -1)
+        place[largest[:size]] = np.arange(size)
+        labels = place[group]
+        own = sp.csr_array(np.eye(size + 1)[labels][:, :size])  # label -1 has no column
+        means = np.asarray((own.T @ comparable) / counts[largest[:size], None])
+        nearest = (comparable @ means.T - 0.5 * np.square(means).sum(axis=1)).argmax(axis=1)
+        found.append(np.where(labels < 0, nearest, labels).astype(np.int64))
+    return found
 
 
 def search_rows(constraints: Constraints, rng: np.random.Generator) -> IntArray:

@@ -344,11 +344,11 @@ def _kept_apart(
         ) from error
 
 
-def foretold(data: TwoViews, factors: Factors, priors: Priors) -> float:
-    """ln p(answers) of the pairs as the components alone foretell them, each row by itself."""
+def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
+    """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
     core, evidence = data.evidence.core, data.evidence
     if not evidence.between.any():
-        return 0.0
+        return np.zeros(evidence.constraints.n_pairs)
     components = factors.components(data.family)
     parts = np.array_split(core.rows, 1 + core.rows.size // _TAKEN)
     scores = np.concatenate([components.score(data.rows.take(part)) for part in parts])
@@ -358,7 +358,7 @@ def foretold(data: TwoViews, factors: Factors, priors: Priors) -> float:
     nodes = np.ascontiguousarray(core.contract(scores))
     kernels.soften(nodes, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
     agreement = np.clip(_agreement(evidence, nodes), 0.0, 1.0)
-    return evidence.log_evidence(agreement, priors.p, priors.q)
+    return evidence.foretold(agreement, priors.p, priors.q)
 
 
 def responsibilities(data: TwoViews, factors: Factors) -> FloatArray:
