@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from mixture.tvclust.models import FAMILIES, blurred, small_table
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -20,7 +21,6 @@ from coterie.mixture.tvclust.variational import (
     responsibilities,
     run_variational,
 )
-from mixture.tvclust.models import FAMILIES, blurred, small_table
 from reference.tvclust import naive_bound
 
 

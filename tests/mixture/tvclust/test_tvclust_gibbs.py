@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from mixture.tvclust.models import FAMILIES, small_table
 from scipy.special import logsumexp
 
 from coterie.constraints import Constraints
@@ -13,7 +14,6 @@ from coterie.mixture.tvclust import gibbs
 from coterie.mixture.tvclust.families import Gaussian
 from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
 from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews
-from mixture.tvclust.models import FAMILIES, small_table
 from reference.tvclust import log_joint, naive_sweep, partitions
 
 P, Q, ALPHA = 0.85, 0.9, 1.3

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from coterie._typing import FloatArray, IntArray
+from coterie.data import Rows
 from coterie.mixture.tvclust import _seating_kernels as kernels
+from coterie.mixture.tvclust.families import Family
 from coterie.mixture.tvclust.gibbs_rows import Nodes, gibbs_rows
 from coterie.mixture.tvclust.pairs import AnswerLogs
 from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews, label_statistics
 from coterie.progress import keep_going
 
-__all__ = ["Chain", "GibbsPosterior", "Sampler", "log_joint", "run_gibbs"]
+__all__ = ["Chain", "GibbsPosterior", "Sampler", "log_joint", "run_gibbs", "spread"]
 
 
 class Sampler:
@@ -154,6 +156,17 @@ def draw_alpha(
     odds = (prior.shape + n_clusters - 1) / (n * rate)
     shape = prior.shape + n_clusters - (0 if rng.random() < odds / (1 + odds) else 1)
     return float(rng.gamma(shape) / rate)
+
+
+def spread(data: TwoViews, sharp: Family, blur: FloatArray, rng: np.random.Generator) -> TwoViews:
+    """Rows moved at random by what their values leave open, for a family that knows no blur.
+
+    The sampler's form of the blur of `start.measure_columns`: normal noise of variance blur (d,).
+    """
+    if not blur.any():
+        return data._replace(family=sharp)
+    X = data.rows.take(np.arange(data.rows.n)).astype(np.float64)
+    return data._replace(rows=Rows(X + rng.normal(size=X.shape) * np.sqrt(blur)), family=sharp)
 
 
 def run_gibbs(

@@ -5,7 +5,7 @@ one clustering (Khashabi et al. 2015, whose equations are cited by number in thi
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
 from coterie.exceptions import CoterieWarning, InvalidParameter
 from coterie.mixture.suspects import suspects
-from coterie.mixture.tvclust.gibbs import run_gibbs
+from coterie.mixture.tvclust.gibbs import spread
 from coterie.mixture.tvclust.model import (
     COUNTS,
     FAMILIES,
@@ -31,6 +31,7 @@ from coterie.mixture.tvclust.model import (
 )
 from coterie.mixture.tvclust.pairs import AnswerLogs, PairEvidence
 from coterie.mixture.tvclust.passes import Comparison, Components, row_scores
+from coterie.mixture.tvclust.results import Chains, Result, gibbs_result, variational_result
 from coterie.mixture.tvclust.search import (
     Ascent,
     Candidate,
@@ -41,7 +42,7 @@ from coterie.mixture.tvclust.search import (
     search,
 )
 from coterie.mixture.tvclust.start import Measure, given_labels, measure_columns, measure_counts
-from coterie.mixture.tvclust.variational import Priors, TwoViews, label_statistics, responsibilities
+from coterie.mixture.tvclust.variational import Priors, TwoViews
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["TVClust"]
@@ -51,19 +52,6 @@ _SOMETIMES = (  # attributes that some fits have
     "resp_", "lower_bounds_", "lower_bound_", "trace_", "samples_", "means_", "covariances_",
     "components_",
 )  # fmt: skip
-
-
-class _Result(NamedTuple):
-    """What either way of inference leaves behind."""
-
-    labels: NDArray[np.int64]  # (n,), any numbering
-    statistics: FloatArray  # (T, width)
-    weights: FloatArray  # (T,)
-    p: float
-    q: float
-    alpha: float
-    agreement: FloatArray  # (m,)
-    fitted: dict[str, Any]
 
 
 class TVClust(ConstrainedClusterer):
@@ -81,15 +69,22 @@ class TVClust(ConstrainedClusterer):
     ----------
     inference : {"variational", "gibbs"}, default "variational"
         Truncated stick-breaking variational Bayes, or collapsed Gibbs sampling.
-    family : {"gaussian", "multinomial"}, default "gaussian"
-        Gaussians with full covariances, or counts (dense or CSR).
-    truncation : int, default 20
-        Most clusters the variational method can use, and the start of either.
+    family : {"gaussian", "multinomial", "bernoulli", "poisson"}, default "gaussian"
+        Gaussians; counts with a total of their own, such as words (multinomial); columns of 0 and 1
+        (bernoulli); counts without (poisson). All but the first dense or CSR.
+    truncation : int, default 50
+        Most clusters the variational method can use. A larger one changes no result that it allows.
+    covariance_type : {"auto", "full", "tied", "diag", "spherical"}, default "auto"
+        Gaussian: a covariance matrix for each cluster, one for all, a variance for each column, or
+        one relative to the columns' scale. "auto" compares all four, by how well the answers are
+        foretold and then by the bound.
     alpha : float or (shape, rate), default 1.0
         Concentration of the Dirichlet process, or its Gamma prior.
+    p, q : float, optional
+        How far friends and strangers can be trusted, where that is known. None: learned.
     p_prior, q_prior : (a, b), default (10, 1)
-        Beta priors of p and q: before any evidence a pair speaks with about the voice of a
-        certainty of 0.95.
+        Beta priors of p and q where they are learned: before any evidence a pair speaks with about
+        the voice of a certainty of 0.95.
     standardize : bool, default True
         Gaussian: scale the prior to each column, which is the same as dividing each column by its
         standard deviation. False: one scale for all columns.
@@ -98,14 +93,15 @@ class TVClust(ConstrainedClusterer):
     mean_precision_prior : float, default 1.0
         Gaussian: rows that the prior's mean is worth (kappa_0).
     degrees_of_freedom_prior : float, optional
-        Gaussian: rows that the prior's covariance is worth (nu_0 > d + 1). None: d + 2.
+        Gaussian: rows that the prior's covariance is worth (nu_0 > d + 1; 2 where columns are
+        independent). None: one more than the least.
     concentration_prior : float, default 0.5
-        Multinomial: the Dirichlet prior's count per column.
+        Counts: rows, or counts, that the prior is worth in each column.
     init : "kmeans", array of labels (n,), or a fitted model, default "kmeans"
-        K-Means with 2 up to `truncation` clusters, one number a start.
-    n_init : int, default 6
-        Starts. The variational method keeps the run with the highest bound; Gibbs chains start
-        from the best runs.
+        "kmeans" starts from K-Means with 1, 2, 3, 5, 8, 13, ... clusters, as it is and drawn
+        towards the pairs, and goes on by splitting and merging clusters.
+    n_init : int, default 3
+        Starts that are followed to their end, the most promising ones. Gibbs chains begin there.
     max_iter, tol : int and float, default 200 and 1e-5
         Variational: iterations, and the gain in the bound per row below which it ends.
     n_chains, n_sweeps, burn_in, thin : int, default 2, 300, 100 and 2
@@ -124,12 +120,18 @@ class TVClust(ConstrainedClusterer):
     violations_ : PairTable
         Pairs that `labels_` breaks, with their log-odds in nats.
     weights_ : (K,)
-    means_, covariances_ : (K, d), (K, d, d), Gaussian
-    components_ : (K, d), multinomial: the probabilities of the columns
+    covariance_type_ : str
+        The type that "auto" chose; empty for counts.
+    means_, covariances_ : (K, d), and (K, d, d), tied (d, d), else (K, d): Gaussian
+    components_ : (K, d), counts: probabilities of the columns, of a 1, or rates
+    blur_ : (d,)
+        Gaussian: variance that values shared by many rows leave open in each column.
     resp_ : (n, K), lower_bound_, lower_bounds_ : variational
         Posterior of each row under the constraints; the bound after each iteration, never falling.
     trace_ : dict of (n_chains, n_sweeps) arrays, Gibbs
         "log_joint", "n_clusters", "p", "q" and "alpha" of every sweep.
+    samples_ : (S, n) int32, Gibbs
+        Labels of every sweep that was kept, chain after chain.
     n_iter_, converged_
 
     Examples
@@ -219,10 +221,12 @@ class TVClust(ConstrainedClusterer):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         measure, problem = self._problem(X, pairs, np.empty(0) if weights is None else weights)
         best = self._ascents(X, problem, ascent, rng)
+        self._warn_if_full(best[0], ascent.truncation)
         if inference == "variational":
-            found = self._variational_result(best[0])
+            self._warn_if_unfinished(best[0])
+            found = variational_result(best[0])
         else:
-            found = self._fit_gibbs(best, ascent.priors, rng)
+            found = self._fit_gibbs(best, measure, ascent.priors, rng)
         self._publish(best[0].data, pairs, found, measure)
         return self
 
@@ -256,74 +260,44 @@ class TVClust(ConstrainedClusterer):
         whole = climb(view, carry_over(view, runs[0].run.factors), ascent, rng)
         return [improve(whole, problem.comparable, ascent, rng)]
 
-    def _variational_result(self, best: Candidate) -> _Result:
+    def _warn_if_unfinished(self, best: Candidate) -> None:
         if not best.run.converged:
             warnings.warn(
                 f"the bound still rose after max_iter={self.max_iter} iterations; raise max_iter.",
                 CoterieWarning,
                 stacklevel=3,
             )
-        factors = best.run.factors
-        resp = responsibilities(best.data, factors)
-        fitted = {
-            "resp_": resp,
-            "lower_bounds_": best.run.bounds,
-            "lower_bound_": best.bound,
-            "n_iter_": len(best.run.bounds),
-            "converged_": best.run.converged,
-        }
-        return _Result(
-            resp.argmax(axis=1).astype(np.int64),
-            factors.statistics,
-            factors.sticks.weights(),
-            factors.p.mean,
-            factors.q.mean,
-            factors.alpha.mean,
-            factors.agreement,
-            fitted,
-        )
+
+    def _warn_if_full(self, best: Candidate, truncation: int) -> None:
+        """Say it where a larger truncation might have found more clusters."""
+        used = np.count_nonzero(best.run.factors.statistics[:, 0] >= 0.5)
+        if 1 < truncation <= used < best.data.rows.n:
+            warnings.warn(
+                f"all truncation={truncation} components are in use; raise truncation to let more "
+                "clusters be found.",
+                CoterieWarning,
+                stacklevel=3,
+            )
 
     def _fit_gibbs(
-        self, runs: list[Candidate], priors: Priors, rng: np.random.Generator
-    ) -> _Result:
-        n_sweeps = check_count("n_sweeps", self.n_sweeps)
-        burn_in = check_count("burn_in", self.burn_in, least=0)
-        thin = check_count("thin", self.thin)
-        if burn_in >= n_sweeps:
+        self, runs: list[Candidate], measure: Measure, priors: Priors, rng: np.random.Generator
+    ) -> Result:
+        chains = Chains(
+            check_count("n_chains", self.n_chains),
+            check_count("n_sweeps", self.n_sweeps),
+            check_count("burn_in", self.burn_in, least=0),
+            check_count("thin", self.thin),
+        )
+        if chains.burn_in >= chains.n_sweeps:
             raise InvalidParameter(
-                f"burn_in={burn_in} forgets all n_sweeps={n_sweeps} sweeps; lower it."
+                f"burn_in={self.burn_in} forgets all n_sweeps={self.n_sweeps} sweeps; lower it."
             )
-        n_chains = check_count("n_chains", self.n_chains)
-        data = runs[0].data
-        same = [run for run in runs if run.data.family is data.family]
-        # Chains are too slow to find a good region by themselves.
-        starts = [responsibilities(data, run.run.factors).argmax(axis=1) for run in same]
-        starts = [starts[c % len(starts)] for c in range(n_chains)]
-        found = run_gibbs(
-            data, starts, priors, n_sweeps=n_sweeps, burn_in=burn_in, thin=thin, rng=rng
-        )
-        statistics = label_statistics(data, found.labels, int(found.labels.max()) + 1)
-        after = {name: float(values[:, burn_in:].mean()) for name, values in found.trace.items()}
-        fitted = {
-            "trace_": found.trace,
-            "n_iter_": found.trace["p"].shape[1],
-            "converged_": True,
-            "samples_": found.kept,
-        }
-        return _Result(
-            found.labels,
-            statistics,
-            statistics[:, 0] / statistics[:, 0].sum(),
-            after["p"],
-            after["q"],
-            after["alpha"],
-            found.agreement,
-            fitted,
-        )
+        kind = covariance_type_of(runs[0].data.family)
+        sharp = model_family(self, measure._replace(blur=np.zeros_like(measure.blur)), kind)
+        sampled = spread(runs[0].data, sharp, measure.blur, rng)
+        return gibbs_result(runs, sampled, chains, priors, rng)
 
-    def _publish(
-        self, data: TwoViews, pairs: Constraints, found: _Result, measure: Measure
-    ) -> None:
+    def _publish(self, data: TwoViews, pairs: Constraints, found: Result, measure: Measure) -> None:
         for name in _SOMETIMES:
             self.__dict__.pop(name, None)
         used, labels = np.unique(found.labels, return_inverse=True)
