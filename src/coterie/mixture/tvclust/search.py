@@ -42,7 +42,7 @@ _FIRST_LOOK = 3  # iterations after which all starts are compared
 _SECOND_LOOK = 6  # more, after which the promising ones are
 _TRIAL = 12  # iterations a split or merge has to show that it is better
 _TRIED = 3  # splits and merges tried, the most promising first, before giving up
-_LOCAL_ROWS = 1_000  # of a component, on which a split is worked out
+_LOCAL_ROWS = 500  # of a component, on which a split is worked out
 _CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
 _TRUST = (0.9, 0.99, 0.999)  # p and q while a start is drawn towards the pairs
 
@@ -286,7 +286,7 @@ def _split(
     part = _part(view, some)
     rows = comparable(part.rows.take(np.arange(some.size)))
     whole = _feasible(part, np.zeros(some.size, dtype=np.int64), ascent, rng, 2)
-    halves = _feasible(part, kmeans_labels(rows, 2, rng), ascent, rng, _TRIAL)
+    halves = _feasible(part, kmeans_labels(rows, 2, rng), ascent, rng, _SECOND_LOOK)
     if whole is None or halves is None:
         return 0.0, labels
     statistics = halves.run.factors.statistics[:2]

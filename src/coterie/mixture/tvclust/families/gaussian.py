@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, gammaln, multigammaln
 
-from coterie._typing import FloatArray
+from coterie._typing import FloatArray, IntArray
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families.base import Scores, Separable
 
-__all__ = ["Gaussian", "NormalInverseWishart", "doubles", "published", "unfold"]
+__all__ = ["Gaussian", "NormalInverseWishart", "doubles", "published", "unfold", "upper"]
 
 
 class NormalInverseWishart(NamedTuple):
@@ -162,10 +163,16 @@ def published(means: FloatArray, covariances: FloatArray) -> dict[str, FloatArra
     return {"means_": means, "covariances_": covariances}
 
 
+@cache
+def upper(d: int) -> tuple[IntArray, IntArray]:
+    """Where the upper triangle of a (d, d) matrix is, row by row."""
+    return np.triu_indices(d)
+
+
 def unfold(triangle: FloatArray, d: int) -> FloatArray:
     """Upper triangles (K, d (d + 1) / 2), row by row, as symmetric matrices (K, d, d)."""
     full = np.empty((len(triangle), d, d))
-    above, right = np.triu_indices(d)
+    above, right = upper(d)
     full[:, above, right] = triangle
     full[:, right, above] = triangle
     return full

@@ -8,9 +8,8 @@ import numpy as np
 from scipy.special import digamma, gammaln, multigammaln
 
 from coterie._typing import FloatArray
-from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families.base import Scores
-from coterie.mixture.tvclust.families.gaussian import doubles, published, unfold
+from coterie.mixture.tvclust.families.gaussian import doubles, published, unfold, upper
 
 __all__ = ["TiedGaussian", "TiedPosterior"]
 
@@ -45,7 +44,7 @@ class TiedScores(NamedTuple):
 
 
 class TiedGaussian:
-    """Gaussians with one covariance matrix for all clusters; statistics as of `Gaussian`.
+    """Gaussians with one covariance matrix for all clusters; statistics laid out as of `Gaussian`.
 
     Parameters
     ----------
@@ -101,10 +100,19 @@ class TiedGaussian:
         return TiedScores(constants, 0.5 * (post.nu + 1), shrink, post.mean @ white, white)
 
     def add(self, rows: Any, resp: FloatArray, statistics: FloatArray) -> None:
-        """Add r, r x and r x x'."""
-        features = np.empty((len(rows), self.width))
-        kernels.expand_features(doubles(rows), features)
-        statistics += resp.T @ features
+        """Add r, r x, and to all clusters together r x x'.
+
+        Only the sum of the second moments over clusters is ever used; each is given a part of it
+        in proportion to its rows, so that clusters can be left out, merged and put in order.
+        """
+        x, weight = doubles(rows), resp.sum(axis=1)
+        counts = resp.sum(axis=0)
+        total = counts.sum()
+        statistics[:, 0] += counts
+        statistics[:, 1 : 1 + self.d] += resp.T @ x
+        if total != 0:
+            second = ((x * weight[:, None]).T @ x)[upper(self.d)]
+            statistics[:, 1 + self.d :] += (counts / total)[:, None] * second
 
     def log_evidence(self, statistics: FloatArray) -> float:
         """ln p(rows) = -(N d / 2) ln pi + ln Gamma_d(nu/2) - ln Gamma_d(nu0/2)
