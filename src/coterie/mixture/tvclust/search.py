@@ -9,6 +9,7 @@ before).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,7 @@ _FIRST_LOOK = 3  # iterations after which all starts are compared
 _SECOND_LOOK = 6  # more, after which the promising ones are
 _TRIAL = 12  # iterations a split or merge has to show that it is better
 _TRIED = 3  # splits and merges tried, the most promising first, before giving up
+_FEWEST = 4  # rows of a component that can be split
 _LOCAL_ROWS = 500  # of a component, on which a split is worked out
 _CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
 _TRUST = (0.9, 0.99, 0.999)  # p and q while a start is drawn towards the pairs
@@ -230,8 +232,9 @@ def improve(
     told = candidate.answers  # the most so far: many small losses are a large one
     while True:
         labels = _labels(candidate)
-        for proposal in _proposals(candidate, labels, comparable, ascent, rng):
-            trial = _feasible(candidate.data, proposal, ascent, rng, _TRIAL, listen=True)
+        for move in _proposals(candidate, labels, comparable, ascent, rng):
+            moved = move.labels(candidate.data, labels)
+            trial = _feasible(candidate.data, moved, ascent, rng, _TRIAL, listen=True)
             if trial is None or trial.bound <= candidate.bound + ascent.tol * len(labels):
                 continue
             trial = _further(trial, ascent, rng)
@@ -250,24 +253,55 @@ def _joined(old: Candidate, new: Candidate) -> Candidate:
     return new._replace(run=new.run._replace(bounds=bounds))
 
 
+class Merge(NamedTuple):
+    """Components a and b as one."""
+
+    gain: float
+    a: int
+    b: int
+
+    def labels(self, view: TwoViews, labels: IntArray) -> IntArray:
+        """Labels (n,) after it."""
+        return np.where(labels == self.b, self.a, labels)
+
+
+class Split(NamedTuple):
+    """Component a as the two components `halves`."""
+
+    gain: float
+    a: int
+    halves: Components
+
+    def labels(self, view: TwoViews, labels: IntArray) -> IntArray:
+        """Labels (n,) after it."""
+        upper = (labels == self.a) & (assigned(view, self.halves) == 1)
+        return np.where(upper, labels.max() + 1, labels)
+
+
 def _proposals(
     candidate: Candidate,
     labels: IntArray,
     comparable: Comparison,
     ascent: Ascent,
     rng: np.random.Generator,
-) -> list[IntArray]:
-    """Labels (n,) with two components made one or one made two, the most promising first."""
+) -> list[Merge | Split]:
+    """Two components made one or one made two, the most promising first."""
     used = np.unique(labels)
-    ideas: list[tuple[float, IntArray]] = []
     gains = candidate.data.family.merge_gains(candidate.run.factors.statistics[used])
-    for a, b in zip(*np.triu_indices(len(used), 1), strict=True):
-        ideas.append((gains[a, b], np.where(labels == used[b], used[a], labels)))
-    ideas = sorted(ideas, key=lambda idea: -idea[0])[:_TRIED]
+    merges = [
+        Merge(float(gains[a, b]), int(used[a]), int(used[b]))
+        for a, b in zip(*np.triu_indices(len(used), 1), strict=True)
+    ]
+    splits: list[Split] = []
     if len(used) < ascent.truncation:
-        splits = [_split(candidate.data, labels, int(k), comparable, ascent, rng) for k in used]
-        ideas += sorted((s for s in splits if s[0] > 0), key=lambda s: -s[0])[:_TRIED]
-    return [labels for _, labels in sorted(ideas, key=lambda idea: -idea[0])]
+        tried = (_split(candidate.data, labels, int(k), comparable, ascent, rng) for k in used)
+        splits = [split for split in tried if split is not None and split.gain > 0]
+    few = [*_largest(merges), *_largest(splits)]
+    return sorted(few, key=lambda move: -move.gain)
+
+
+def _largest(moves: Sequence[Merge | Split]) -> list[Merge | Split]:
+    return sorted(moves, key=lambda move: -move.gain)[:_TRIED]
 
 
 def _split(
@@ -277,26 +311,23 @@ def _split(
     comparable: Comparison,
     ascent: Ascent,
     rng: np.random.Generator,
-) -> tuple[float, IntArray]:
-    """Component k as two, worked out on some of its rows: the gain, and labels (n,)."""
+) -> Split | None:
+    """Component k as two, worked out on some of its rows; None where there is no way."""
     own = np.flatnonzero(labels == k)
-    if own.size < 4:
-        return 0.0, labels
+    if own.size < _FEWEST:
+        return None
     some = np.sort(rng.permutation(own)[:_LOCAL_ROWS])
     part = _part(view, some)
     rows = comparable(part.rows.take(np.arange(some.size)))
     whole = _feasible(part, np.zeros(some.size, dtype=np.int64), ascent, rng, 2)
     halves = _feasible(part, kmeans_labels(rows, 2, rng), ascent, rng, _SECOND_LOOK)
     if whole is None or halves is None:
-        return 0.0, labels
+        return None
     statistics = halves.run.factors.statistics[:2]
     score = view.family.expected_scores(statistics)
-    components = Components(view.family, score, np.log(np.maximum(statistics[:, 0], 1e-300)))
-    side = assigned(view, components)[own]
-    split = labels.copy()
-    split[own[side == 1]] = labels.max() + 1
+    log_weights = np.log(np.maximum(statistics[:, 0], np.finfo(np.float64).tiny))
     gain = (halves.bound - whole.bound) * own.size / some.size
-    return gain, split
+    return Split(gain, k, Components(view.family, score, log_weights))
 
 
 def assigned(view: TwoViews, components: Components) -> IntArray:
