@@ -127,6 +127,15 @@ def deviation(
         yield {"deviation": off, **scores_of(y, METHODS[method](X, pairs, k - off, seed))}
 
 
+def truncation(set: str, draw: int, seed: int, truncations: list[int]) -> Iterator[Row]:
+    """Figure 3 for TVClust, which is told no k: the most clusters it may use is varied."""
+    X, y, _ = rows_of(set)
+    pairs = draw_pairs(y, 0.03, 1.0, seed)
+    for most in truncations:
+        model = TVClust(truncation=most, random_state=seed).fit(X, constraints=pairs)
+        yield {"truncation": most, **scores_of(y, model)}
+
+
 def patterns(set: str, draw: int, seed: int, runs: int) -> Iterator[Row]:
     """The strongest of five runs of each method (Figure 2)."""
     X, y, k = data(set, random_state=seed)
@@ -172,6 +181,7 @@ PARTS: dict[str, Callable[..., Iterator[Row]]] = {
     "tables": tables,
     "elements": elements,
     "deviation": deviation,
+    "truncation": truncation,
     "patterns": patterns,
     "counts": counts,
     "answers": answers,

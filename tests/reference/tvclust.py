@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from scipy.special import betaln, digamma, gammaln, multigammaln
-from scipy.stats import multivariate_t
+from scipy.stats import multivariate_t, nbinom
 
 
 class NaiveGaussian:
@@ -35,6 +35,155 @@ class NaiveGaussian:
         """By the chain rule: each row given the rows before it."""
         return sum(self.log_predictive(rows[i], rows[:i]) for i in range(len(rows)))
 
+    def rows_term(self, X, resp):
+        """E ln p(X | z, parameters) - KL of the parameters' factors, for resp (n, K)."""
+        total = 0.0
+        for weights in resp.T:
+            kappa, nu = self.kappa0 + weights.sum(), self.nu0 + weights.sum()
+            mean = weights @ X / kappa
+            psi = self.psi0 + (weights[:, None] * X).T @ X - kappa * np.outer(mean, mean)
+            total -= _kl_wishart(self, kappa, nu, mean, psi)
+            for x, weight in zip(X, weights, strict=True):
+                total += weight * _expected_log_gaussian(x, kappa, nu, mean, psi)
+        return total
+
+
+class NaiveDiagonal:
+    """Every column a Gaussian of its own, with the scale psi of its prior."""
+
+    def __init__(self, psi, kappa0, nu0):
+        self.columns = [NaiveGaussian([one], kappa0, nu0) for one in psi]
+
+    def log_marginal(self, rows):
+        return sum(c.log_marginal(rows[:, [m]]) for m, c in enumerate(self.columns))
+
+    def rows_term(self, X, resp):
+        return sum(c.rows_term(X[:, [m]], resp) for m, c in enumerate(self.columns))
+
+
+class NaiveSpherical:
+    """One variance, relative to unit^2, for all columns: Gamma(nu / 2, psi / 2) of 1 / variance."""
+
+    def __init__(self, unit, psi0, kappa0, nu0):
+        self.unit, self.psi0, self.kappa0, self.nu0 = np.asarray(unit), psi0, kappa0, nu0
+
+    def posterior(self, Y, weights):
+        n, d = weights.sum(), Y.shape[1]
+        kappa = self.kappa0 + n
+        mean = weights @ Y / kappa
+        psi = self.psi0 + (weights @ Y**2 - kappa * mean**2).sum()
+        return kappa, self.nu0 + d * n, mean, psi
+
+    def log_marginal(self, rows):
+        """By the chain rule, with scipy's multivariate t."""
+        Y, total = rows / self.unit, 0.0
+        for i, y in enumerate(Y):
+            kappa, nu, mean, psi = self.posterior(Y[:i], np.ones(i))
+            shape = np.eye(len(y)) * psi / nu * (kappa + 1) / kappa
+            total += multivariate_t.logpdf(y, mean, shape, nu) - np.log(self.unit).sum()
+        return total
+
+    def rows_term(self, X, resp):
+        Y, d, total = X / self.unit, X.shape[1], 0.0
+        for weights in resp.T:
+            kappa, nu, mean, psi = self.posterior(Y, weights)
+            precision, log_precision = nu / psi, digamma(nu / 2) - math.log(psi / 2)
+            total -= _kl_gamma(nu / 2, psi / 2, self.nu0 / 2, self.psi0 / 2)
+            ratio = self.kappa0 / kappa
+            total -= 0.5 * d * (ratio - 1 - math.log(ratio))
+            total -= 0.5 * self.kappa0 * precision * (mean @ mean)
+            for y, weight in zip(Y, weights, strict=True):
+                squared = d / kappa + precision * ((y - mean) ** 2).sum()
+                log_n = 0.5 * (d * log_precision - d * math.log(2 * math.pi) - squared)
+                total += weight * (log_n - np.log(self.unit).sum())
+        return total
+
+
+class NaiveTied(NaiveGaussian):
+    """One covariance for all clusters: rows of a partition have one joint density."""
+
+    def log_joint_rows(self, X, labels):
+        """By the chain rule: each row given those before it, of all clusters."""
+        return sum(self._log_next(X[:i], labels[:i], X[i], labels[i]) for i in range(len(X)))
+
+    def _shared(self, X, labels):
+        psi, mean, kappa = self.psi0.copy(), {}, {}
+        for k in set(labels):
+            rows = X[[other == k for other in labels]]
+            kappa[k], _, mean[k], own = self.posterior(rows)
+            psi = psi + own - self.psi0
+        return psi, mean, kappa
+
+    def _log_next(self, X, labels, x, k):
+        psi, mean, kappa = self._shared(X, list(labels))
+        own_kappa, own_mean = kappa.get(k, self.kappa0), mean.get(k, np.zeros(len(x)))
+        freedom = self.nu0 + len(X) - len(x) + 1
+        shape = psi * (own_kappa + 1) / (own_kappa * freedom)
+        return float(multivariate_t.logpdf(x, own_mean, shape, freedom))
+
+    def rows_term(self, X, resp):
+        kappa = self.kappa0 + resp.sum(axis=0)
+        mean = resp.T @ X / kappa[:, None]
+        nu = self.nu0 + resp.sum()
+        psi = self.psi0 + (resp.sum(axis=1)[:, None] * X).T @ X - (kappa * mean.T) @ mean
+        # One Wishart factor: that of a cluster whose mean is known to be the prior's.
+        total = -_kl_wishart(self, self.kappa0, nu, np.zeros(X.shape[1]), psi)
+        expected = nu * np.linalg.inv(psi)
+        for weights, own, m in zip(resp.T, kappa, mean, strict=True):
+            ratio = self.kappa0 / own
+            total -= 0.5 * len(m) * (ratio - 1 - math.log(ratio))
+            total -= 0.5 * self.kappa0 * (m @ expected @ m)
+            for x, weight in zip(X, weights, strict=True):
+                total += weight * _expected_log_gaussian(x, own, nu, m, psi)
+        return total
+
+
+class NaiveBernoulli:
+    """Columns of 0 and 1 as urns: theta ~ Beta(c, c)."""
+
+    def __init__(self, c):
+        self.c = c
+
+    def log_marginal(self, rows):
+        total = 0.0
+        for i, x in enumerate(rows):
+            share = (self.c + rows[:i].sum(axis=0)) / (2 * self.c + i)
+            total += np.log(np.where(x == 1, share, 1 - share)).sum()
+        return total
+
+    def rows_term(self, X, resp):
+        total = 0.0
+        for weights in resp.T:
+            a, b = self.c + weights @ X, self.c + weights @ (1 - X)
+            total -= sum(_kl_beta(u, v, self.c, self.c) for u, v in zip(a, b, strict=True))
+            logs = X * digamma(a) + (1 - X) * digamma(b) - digamma(a + b)
+            total += weights @ logs.sum(axis=1)
+        return total
+
+
+class NaivePoisson:
+    """Counts with a rate ~ Gamma(c, c / typical) in each column; x! left out."""
+
+    def __init__(self, typical, c):
+        self.c, self.rates = c, c / np.asarray(typical)
+
+    def log_marginal(self, rows):
+        total = 0.0
+        for i, x in enumerate(rows):
+            shape, rate = self.c + rows[:i].sum(axis=0), self.rates + i
+            total += (nbinom.logpmf(x, shape, rate / (rate + 1)) + gammaln(x + 1)).sum()
+        return total
+
+    def rows_term(self, X, resp):
+        total = 0.0
+        for weights in resp.T:
+            shape, rate = self.c + weights @ X, self.rates + weights.sum()
+            for m in range(X.shape[1]):
+                total -= _kl_gamma(shape[m], rate[m], self.c, self.rates[m])
+            logs = X * (digamma(shape) - np.log(rate)) - shape / rate
+            total += weights @ logs.sum(axis=1)
+        return total
+
 
 class NaiveMultinomial:
     """Dirichlet-multinomial, tokens drawn one by one."""
@@ -50,6 +199,18 @@ class NaiveMultinomial:
                 for _ in range(int(times)):
                     total += math.log(counts[m] / counts.sum())
                     counts[m] += 1
+        return total
+
+    def rows_term(self, X, resp):
+        total = 0.0
+        for weights in resp.T:
+            counts = self.beta + weights @ X
+            prior = np.full(self.d, self.beta)
+            logs = digamma(counts) - digamma(counts.sum())
+            total -= gammaln(counts.sum()) - gammaln(counts).sum()
+            total += gammaln(prior.sum()) - gammaln(prior).sum()
+            total -= ((counts - prior) * logs).sum()
+            total += weights @ (X @ logs)
         return total
 
 
@@ -69,8 +230,10 @@ def log_joint(family, X, pairs, labels, p, q, alpha):
         total += math.log((here if here else alpha) / (len(seated) + alpha))
         seated.append(k)
     labels = np.asarray(labels)
-    for k in set(labels.tolist()):
-        total += family.log_marginal(X[labels == k])
+    if hasattr(family, "log_joint_rows"):
+        total += family.log_joint_rows(X, labels.tolist())
+    else:
+        total += sum(family.log_marginal(X[labels == k]) for k in set(labels.tolist()))
     for i, j, kind, weight, certainty in pairs:
         own_p, own_q = (p, q) if certainty is None else (certainty, certainty)
         together = labels[i] == labels[j]
@@ -143,6 +306,12 @@ def _kl_wishart(family, kappa, nu, mean, psi):
     return q_lambda + q_mu - p_lambda - p_mu
 
 
+def _kl_gamma(shape, rate, shape0, rate0):
+    """KL of Gamma(shape, rate) from Gamma(shape0, rate0)."""
+    kl = (shape - shape0) * digamma(shape) - gammaln(shape) + gammaln(shape0)
+    return kl + shape0 * (math.log(rate) - math.log(rate0)) + shape * (rate0 - rate) / rate
+
+
 def _kl_beta(a, b, a0, b0):
     both = digamma(a + b)
     kl = betaln(a0, b0) - betaln(a, b)
@@ -155,7 +324,7 @@ def naive_bound(family, X, pairs, resp, sticks, p, q, alpha, p_prior, q_prior, a
     resp (n, T) of the rows; sticks a list of (a, b); p, q as (a, b); alpha a number, or the
     (shape, rate) of its factor where `alpha_prior` is given.
     """
-    n, truncation = resp.shape
+    truncation = resp.shape[1]
     log_v = [digamma(a) - digamma(a + b) for a, b in sticks] + [0.0]
     log_rest = [digamma(b) - digamma(a + b) for a, b in sticks]
     if alpha_prior is None:
@@ -169,21 +338,12 @@ def naive_bound(family, X, pairs, resp, sticks, p, q, alpha, p_prior, q_prior, a
         own = shape * math.log(rate) - gammaln(shape)
         own += (shape - 1) * mean_log_alpha - rate * mean_alpha
         total = prior - own
+    total += family.rows_term(X, resp)
     for k in range(truncation):
-        weights = resp[:, k]
-        count = weights.sum()
-        kappa, nu = family.kappa0 + count, family.nu0 + count
-        mean = weights @ X / kappa
-        psi = family.psi0 + (weights[:, None] * X).T @ X - kappa * np.outer(mean, mean)
-        total -= _kl_wishart(family, kappa, nu, mean, psi)
-        for i in range(n):
-            if resp[i, k] > 0:
-                log_pi = log_v[k] + sum(log_rest[:k])
-                total += resp[i, k] * (
-                    log_pi
-                    + _expected_log_gaussian(X[i], kappa, nu, mean, psi)
-                    - math.log(resp[i, k])
-                )
+        log_pi = log_v[k] + sum(log_rest[:k])
+        for r in resp[:, k]:
+            if r > 0:
+                total += r * (log_pi - math.log(r))
     for (a, b), lv, lr in zip(sticks, log_v, log_rest, strict=False):
         total += mean_log_alpha + (mean_alpha - 1) * lr
         total -= (a - 1) * lv + (b - 1) * lr - betaln(a, b)

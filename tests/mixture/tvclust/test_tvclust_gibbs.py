@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from mixture.tvclust.models import FAMILIES, small_table
 from scipy.special import logsumexp
 
 from coterie.constraints import Constraints
 from coterie.data import Rows, centered
 from coterie.mixture.tvclust import gibbs
-from coterie.mixture.tvclust.families import Gaussian, Multinomial
+from coterie.mixture.tvclust.families import Gaussian
 from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
 from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews
-from reference.tvclust import NaiveGaussian, NaiveMultinomial, log_joint, naive_sweep, partitions
+from reference.tvclust import log_joint, naive_sweep, partitions
 
 P, Q, ALPHA = 0.85, 0.9, 1.3
 
@@ -26,7 +27,6 @@ def pairs_of(c):
 
 
 def small_problem(family, seed=0, hard=False):
-    rng = np.random.default_rng(seed)
     n = 6
     inf = np.inf
     c = Constraints(
@@ -37,18 +37,12 @@ def small_problem(family, seed=0, hard=False):
         cannot_weight=[inf if hard else 1.0, 1.0],
         must_certainty=[np.nan, np.nan, 0.7],
     )
-    if family == "gaussian":
-        X = rng.normal(size=(n, 2)) * 1.5
-        ours, naive = Gaussian(np.array([0.8, 1.2]), 0.5, 4.5), NaiveGaussian([0.8, 1.2], 0.5, 4.5)
-        rows = Rows(X)
-    else:
-        X = rng.integers(0, 3, size=(n, 3)).astype(float)
-        ours, naive = Multinomial(3, 0.6), NaiveMultinomial(3, 0.6)
-        rows = Rows(sp.csr_matrix(X))
+    X, ours, naive = small_table(family, n, seed)
+    rows = Rows(sp.csr_matrix(X)) if family in ("multinomial", "poisson") else Rows(X)
     return TwoViews(rows, np.empty(0), PairEvidence(c), ours), naive, X, c
 
 
-@pytest.mark.parametrize("family", ["gaussian", "multinomial"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_joint_of_every_partition(family):
     data, naive, X, c = small_problem(family)
     for labels in partitions(6):
@@ -58,7 +52,7 @@ def test_joint_of_every_partition(family):
 
 
 @pytest.mark.parametrize("hard", [False, True])
-@pytest.mark.parametrize("family", ["gaussian", "multinomial"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_sweeps_visit_partitions_as_often_as_they_should(family, hard):
     data, naive, X, c = small_problem(family, hard=hard)
     every = list(partitions(6))
@@ -81,7 +75,7 @@ def _numbered(labels):
     return tuple(names.setdefault(int(k), len(names)) for k in labels)
 
 
-@pytest.mark.parametrize("family", ["gaussian", "multinomial"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_conditionals_are_those_of_the_joint(family):
     """One node free, all others held: draws follow the joint's ratio."""
     data, naive, X, c = small_problem(family, seed=3)
@@ -201,7 +195,7 @@ def test_representative_is_nearest_to_the_similarity_matrix():
 
 def test_naive_sweep_and_ours_agree_in_distribution():
     """The twin the benchmark times is the same sampler: mean number of clusters after a sweep."""
-    data, naive, X, _ = small_problem("gaussian", seed=5)
+    data, naive, X, _ = small_problem("full", seed=5)
     plain = Constraints(6, must_link=[(0, 1), (2, 4)], cannot_link=[(0, 5)])
     data = TwoViews(data.rows, np.empty(0), PairEvidence(plain), data.family)
     friends = {k: [] for k in range(6)}

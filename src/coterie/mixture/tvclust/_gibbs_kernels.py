@@ -1,9 +1,4 @@
-"""Compiled collapsed Gibbs sweeps of TVClust. Records of arrays in, labels changed in place.
-
-A node is one or more rows that move together (hard must-links). Clusters live in numbered slots;
-a slot without rows is free. Slots grow when a sweep opens more clusters than they hold. Arrays are
-copied entry by entry, which compiles sooner (see `_kernels`).
-"""
+"""Compiled Gibbs sweep of full-covariance Gaussians; see `_seating_kernels`."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
@@ -14,19 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-_FIRST_SLOTS = 32
-
-
-class Seating(NamedTuple):
-    """What a sweep needs of the partition's prior and of the answers."""
-
-    order: Any  # (nodes,) int64
-    chance: Any  # (nodes,) float64, a uniform number for each draw, in this order
-    indptr: Any  # (nodes + 1,) int64, graph over the nodes
-    indices: Any  # (2E,) int64
-    odds: Any  # (2E,) float64, log-odds of being together
-    forbidden: Any  # (2E,) bool
-    log_alpha: float
+from coterie.mixture.tvclust._seating_kernels import draw, first_slots, seating_weights
 
 
 class GaussianNodes(NamedTuple):
@@ -55,86 +38,6 @@ class GaussianSlots(NamedTuple):
     chols: Any  # (C, d, d)
     log_dets: Any  # (C,)
     work: Any  # (d,) scratch
-
-
-class CountNodes(NamedTuple):
-    """Counts of the nodes, a CSR matrix; their sums, and how many rows each node has."""
-
-    data: Any  # (nnz,) float64
-    columns: Any  # (nnz,) int64
-    ptr: Any  # (nodes + 1,) int64
-    sizes: Any  # (nodes,) float64
-    masses: Any  # (nodes,) int64
-
-
-class CountSlots(NamedTuple):
-    """Clusters: number of rows, and counts with the prior's among them."""
-
-    counts: Any  # (C,) int64
-    words: Any  # (C, d)
-    totals: Any  # (C,)
-
-
-@njit(cache=True, nogil=True)
-def seating_weights(node, mass, labels, counts, seating, log_weights):
-    """Log prior and pair weights of every slot for a node taken out of its cluster.
-
-    A cluster of N rows: ln [Gamma(N + m) / Gamma(N)] + the log-odds of the friends and strangers
-    in it, (11); a new one: ln alpha + ln Gamma(m). Returns the first free slot; other free slots
-    and clusters with a forbidden neighbour get -inf.
-    """
-    # IN: mass m, rows of the node; labels (nodes,); counts (C,) rows in each slot
-    # OUT: log_weights (C,)
-    fresh = -1
-    for k in range(counts.shape[0]):
-        if counts[k] > 0:
-            if mass == 1:
-                log_weights[k] = math.log(counts[k])
-            else:
-                log_weights[k] = math.lgamma(counts[k] + mass) - math.lgamma(counts[k])
-        else:
-            log_weights[k] = -np.inf
-            if fresh < 0:
-                fresh = k
-    for e in range(seating.indptr[node], seating.indptr[node + 1]):
-        k = labels[seating.indices[e]]
-        if k >= 0 and counts[k] > 0:
-            log_weights[k] += -np.inf if seating.forbidden[e] else seating.odds[e]
-    log_weights[fresh] = seating.log_alpha + math.lgamma(mass)
-    return fresh
-
-
-@njit(cache=True, nogil=True)
-def draw(log_weights, chance):  # IN log_weights (C,); chance in [0, 1)
-    """The slot that `chance` falls on where each has a share proportional to exp(log_weights)."""
-    high = -np.inf
-    for k in range(log_weights.shape[0]):
-        high = max(high, log_weights[k])
-    total = 0.0
-    for k in range(log_weights.shape[0]):
-        total += math.exp(log_weights[k] - high)
-    left = chance * total
-    last = 0
-    for k in range(log_weights.shape[0]):
-        share = math.exp(log_weights[k] - high)
-        if share > 0.0:
-            last = k
-            left -= share
-            if left < 0.0:
-                return k
-    return last
-
-
-@njit(cache=True, nogil=True)
-def first_slots(labels):
-    """Slots to begin with: some more than there are clusters."""
-    top = 0
-    for i in range(labels.shape[0]):
-        top = max(top, labels[i])
-    return max(_FIRST_SLOTS, 2 * (top + 1))
-
-
-# -- Gaussian ------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -325,95 +228,3 @@ def sweep_gaussian(nodes, prior, seating, labels):
         if used == slots.counts.shape[0]:  # keep one free slot for the next node
             slots = more_slots(slots, prior)
             log_weights = np.empty(slots.counts.shape[0])
-
-
-# -- counts --------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def move_node(node, nodes, sign, slots, slot):
-    """Add (sign 1.0) or take off (sign -1.0) a node's counts and rows."""
-    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
-        slots.words[slot, nodes.columns[e]] += sign * nodes.data[e]
-        slots.totals[slot] += sign * nodes.data[e]
-    slots.counts[slot] += int(sign) * nodes.masses[node]
-
-
-@njit(cache=True, nogil=True)
-def log_gain(node, nodes, slots, slot):
-    """ln p(counts of the node | counts of the slot), of the Dirichlet-multinomial."""
-    total = slots.totals[slot]
-    gain = math.lgamma(total) - math.lgamma(total + nodes.sizes[node])
-    for e in range(nodes.ptr[node], nodes.ptr[node + 1]):
-        c = slots.words[slot, nodes.columns[e]]
-        if nodes.data[e] == 1.0:
-            gain += math.log(c)
-        else:
-            gain += math.lgamma(c + nodes.data[e]) - math.lgamma(c)
-    return gain
-
-
-@njit(cache=True, nogil=True)
-def sweep_counts(nodes, concentration, n_columns, seating, labels):
-    """One sweep over all nodes for counts."""
-    # IN: CountNodes; the prior's count per column; Seating
-    # IN OUT: labels (nodes,) slots
-    n_slots = first_slots(labels)
-    slots = CountSlots(
-        np.zeros(n_slots, dtype=np.int64),
-        np.full((n_slots, n_columns), concentration),
-        np.full(n_slots, concentration * n_columns),
-    )
-    log_weights = np.empty(n_slots)
-    used = 0
-    for node in range(labels.shape[0]):
-        if slots.counts[labels[node]] == 0:
-            used += 1
-        move_node(node, nodes, 1.0, slots, labels[node])
-    for position in range(seating.order.shape[0]):
-        node = seating.order[position]
-        slot = labels[node]
-        move_node(node, nodes, -1.0, slots, slot)
-        if slots.counts[slot] == 0:
-            slots.words[slot] = concentration
-            slots.totals[slot] = concentration * n_columns
-            used -= 1
-        labels[node] = -1
-        mass = nodes.masses[node]
-        fresh = seating_weights(node, mass, labels, slots.counts, seating, log_weights)
-        for k in range(n_slots):
-            if log_weights[k] != -np.inf:
-                log_weights[k] += log_gain(node, nodes, slots, k)
-        chosen = draw(log_weights, seating.chance[position])
-        labels[node] = chosen
-        if chosen == fresh:
-            used += 1
-        move_node(node, nodes, 1.0, slots, chosen)
-        if used == n_slots:
-            slots = CountSlots(
-                np.concatenate((slots.counts, np.zeros(n_slots, dtype=np.int64))),
-                np.concatenate((slots.words, np.full((n_slots, n_columns), concentration))),
-                np.concatenate((slots.totals, np.full(n_slots, concentration * n_columns))),
-            )
-            n_slots *= 2
-            log_weights = np.empty(n_slots)
-
-
-@njit(cache=True, nogil=True)
-def coincidences(samples, out):
-    """sum_ab n_ab^2 over the contingency table of every two samples: pairs together in both."""
-    # IN: samples (T, n) int32 labels from 0 without gaps   OUT: out (T, T)
-    n_kept, n = samples.shape
-    sizes = np.empty(n_kept, dtype=np.int64)
-    for s in range(n_kept):
-        sizes[s] = samples[s].max() + 1
-    for s in range(n_kept):
-        for t in range(s, n_kept):
-            table = np.zeros(sizes[s] * sizes[t], dtype=np.int64)
-            for i in range(n):
-                table[samples[s, i] * sizes[t] + samples[t, i]] += 1
-            total = 0.0
-            for c in range(table.shape[0]):
-                total += float(table[c]) * float(table[c])
-            out[s, t] = total
-            out[t, s] = total

@@ -9,41 +9,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from coterie._typing import FloatArray, IntArray
-from coterie.mixture.tvclust import _gibbs_kernels as kernels
-from coterie.mixture.tvclust.families import Gaussian, Multinomial
+from coterie.data import Rows
+from coterie.mixture.tvclust import _seating_kernels as kernels
+from coterie.mixture.tvclust.families import Family
+from coterie.mixture.tvclust.gibbs_rows import Nodes, gibbs_rows
 from coterie.mixture.tvclust.pairs import AnswerLogs
 from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews, label_statistics
 from coterie.progress import keep_going
 
-__all__ = ["Chain", "GibbsPosterior", "Nodes", "Sampler", "log_joint", "run_gibbs"]
-
-
-class Nodes(NamedTuple):
-    """All rows as nodes: those of the core first, then every free row; and the graph over them."""
-
-    ptr: IntArray
-    members: IntArray
-    of_row: IntArray
-    indptr: IntArray
-    indices: IntArray
-
-    @classmethod
-    def of(cls, data: TwoViews) -> Nodes:
-        """From the core of the pairs."""
-        core = data.evidence.core
-        of_row = core.node_of_row.copy()
-        free = np.flatnonzero(of_row < 0)
-        of_row[free] = core.n_nodes + np.arange(free.size)
-        sizes = np.bincount(of_row)
-        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        members = np.argsort(of_row, kind="stable")
-        tail = np.full(free.size, core.indptr[-1], dtype=np.int64)
-        return cls(ptr, members, of_row, np.concatenate([core.indptr, tail]), core.indices)
+__all__ = ["Chain", "GibbsPosterior", "Sampler", "log_joint", "run_gibbs", "spread"]
 
 
 class Sampler:
@@ -51,13 +29,7 @@ class Sampler:
 
     def __init__(self, data: TwoViews) -> None:
         self.data, self.nodes = data, Nodes.of(data)
-        self._rows: _GaussianRows | _CountRows
-        if isinstance(data.family, Gaussian):
-            self._rows = _gaussian_rows(data, self.nodes, data.family)
-        elif isinstance(data.family, Multinomial):
-            self._rows = _count_rows(data, self.nodes, data.family)
-        else:
-            raise TypeError(f"no Gibbs sampler for {type(data.family).__name__}")
+        self._rows = gibbs_rows(data, self.nodes)
 
     def of_rows(self, labels: IntArray) -> IntArray:
         """Labels (n,) of the rows from those of the nodes."""
@@ -82,7 +54,7 @@ class Sampler:
             float(np.log(alpha)),
         )
         drawn = labels.copy()
-        self._rows.sweep(seating, drawn)
+        self._rows.sweep(seating, drawn, rng)
         return drawn
 
 
@@ -92,61 +64,6 @@ def split_mix(seed: np.uint64, count: int) -> FloatArray:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * np.float64(2.0**-53)
-
-
-class _GaussianRows(NamedTuple):
-    nodes: kernels.GaussianNodes
-    prior: kernels.GaussianPrior
-
-    def sweep(self, seating: kernels.Seating, labels: IntArray) -> None:
-        """Draw the label of every node, in place."""
-        kernels.sweep_gaussian(self.nodes, self.prior, seating, labels)
-
-
-def _gaussian_rows(data: TwoViews, nodes: Nodes, family: Gaussian) -> _GaussianRows:
-    X = data.rows.take(np.arange(data.rows.n)).astype(np.float64)
-    count = np.arange(len(X) + 1)
-    kappa, nu = family.kappa0 + count, family.nu0 + count
-    constants = (  # of the Student t density, which depend on the number of rows alone
-        gammaln(0.5 * (nu + 1))
-        - gammaln(0.5 * (nu + 1 - family.d))
-        + 0.5 * family.d * (np.log(kappa / (kappa + 1)) - np.log(np.pi))
-    )
-    prior = kernels.GaussianPrior(
-        float(family.kappa0),
-        float(family.nu0),
-        np.diag(np.sqrt(family.prior_scale)),
-        float(np.log(family.prior_scale).sum()),
-        constants,
-    )
-    return _GaussianRows(kernels.GaussianNodes(X, nodes.ptr, nodes.members), prior)
-
-
-class _CountRows(NamedTuple):
-    nodes: kernels.CountNodes
-    concentration: float
-    n_columns: int
-
-    def sweep(self, seating: kernels.Seating, labels: IntArray) -> None:
-        """Draw the label of every node, in place."""
-        kernels.sweep_counts(self.nodes, self.concentration, self.n_columns, seating, labels)
-
-
-def _count_rows(data: TwoViews, nodes: Nodes, family: Multinomial) -> _CountRows:
-    """The counts of a node are the sums over its rows."""
-    n = data.rows.n
-    X = sp.csr_array(data.rows.take(np.arange(n)))
-    shape = (len(nodes.ptr) - 1, n)
-    sums = sp.csr_array(sp.csr_array((np.ones(n), nodes.members, nodes.ptr), shape=shape) @ X)
-    sums.sum_duplicates()
-    counts = kernels.CountNodes(
-        sums.data.astype(np.float64),
-        sums.indices.astype(np.int64),
-        sums.indptr.astype(np.int64),
-        sums.sum(axis=1).astype(np.float64),
-        np.diff(nodes.ptr),
-    )
-    return _CountRows(counts, float(family.concentration), family.d)
 
 
 class Chain(NamedTuple):
@@ -177,7 +94,7 @@ def log_joint(data: TwoViews, labels: IntArray, logs: AnswerLogs, alpha: float) 
     statistics = label_statistics(data, labels, len(counts))
     together, apart = data.evidence.pair_logs(logs)
     answers = np.where(_together(data, labels), together, apart).sum()
-    return float(partition + data.family.log_evidence(statistics).sum() + answers)
+    return float(partition + data.family.log_evidence(statistics) + answers)
 
 
 def _together(data: TwoViews, labels: IntArray) -> NDArray[np.bool_]:
@@ -224,8 +141,7 @@ def draw_beliefs(
     """p and q from their Beta posteriors given the partition."""
     together = _together(data, labels).astype(np.float64)
     posteriors = data.evidence.update(together, priors.p, priors.q)
-    inside = 1e-12  # a draw of exactly 0 or 1 would make soft pairs hard
-    p, q = (float(np.clip(rng.beta(post.a, post.b), inside, 1 - inside)) for post in posteriors)
+    p, q = (posterior.draw(rng) for posterior in posteriors)
     return p, q
 
 
@@ -240,6 +156,17 @@ def draw_alpha(
     odds = (prior.shape + n_clusters - 1) / (n * rate)
     shape = prior.shape + n_clusters - (0 if rng.random() < odds / (1 + odds) else 1)
     return float(rng.gamma(shape) / rate)
+
+
+def spread(data: TwoViews, sharp: Family, blur: FloatArray, rng: np.random.Generator) -> TwoViews:
+    """Rows moved at random by what their values leave open, for a family that knows no blur.
+
+    The sampler's form of the blur of `start.measure_columns`: normal noise of variance blur (d,).
+    """
+    if not blur.any():
+        return data._replace(family=sharp)
+    X = data.rows.take(np.arange(data.rows.n)).astype(np.float64)
+    return data._replace(rows=Rows(X + rng.normal(size=X.shape) * np.sqrt(blur)), family=sharp)
 
 
 def run_gibbs(

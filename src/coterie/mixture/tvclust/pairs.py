@@ -11,7 +11,7 @@ before anything else, cannot-links are forbidden. Every unordered pair counts on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import betaln, digamma
@@ -19,7 +19,9 @@ from scipy.special import betaln, digamma
 from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 
-__all__ = ["AnswerLogs", "Beta", "PairEvidence"]
+__all__ = ["AnswerLogs", "Beta", "Known", "PairEvidence", "Trust"]
+
+_ROUNDS = 5  # of an expectation-maximisation of p and q, which settle at once
 
 
 class Beta(NamedTuple):
@@ -38,9 +40,45 @@ class Beta(NamedTuple):
         both = digamma(self.a + self.b)
         return float(digamma(self.a) - both), float(digamma(self.b) - both)
 
-    def log_evidence(self, prior: Beta) -> float:
+    def given(self, right: float, wrong: float) -> Beta:
+        """The posterior after so many answers that were right and wrong."""
+        return Beta(self.a + right, self.b + wrong)
+
+    def log_evidence(self, prior: Any) -> float:
         """ln B(posterior) - ln B(prior): the evidence of the counts that led here."""
         return float(betaln(self.a, self.b) - betaln(prior.a, prior.b))
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """A random number of this distribution; never exactly 0 or 1, which would be hard pairs."""
+        return float(np.clip(rng.beta(self.a, self.b), 1e-12, 1 - 1e-12))
+
+
+class Known(NamedTuple):
+    """A share that is known: `mean`, whatever the answers; and the answers met."""
+
+    mean: float
+    right: float = 0.0
+    wrong: float = 0.0
+
+    def expected_logs(self) -> tuple[float, float]:
+        """ln x and ln (1 - x)."""
+        return float(np.log(self.mean)), float(np.log1p(-self.mean))
+
+    def given(self, right: float, wrong: float) -> Known:
+        """As it is; the answers are counted."""
+        return Known(self.mean, self.right + right, self.wrong + wrong)
+
+    def log_evidence(self, prior: Any) -> float:
+        """The log-likelihood of the answers that led here from `prior`."""
+        right, wrong = self.expected_logs()
+        return (self.right - prior.right) * right + (self.wrong - prior.wrong) * wrong
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """The number itself."""
+        return self.mean
+
+
+Trust = Beta | Known
 
 
 class AnswerLogs(NamedTuple):
@@ -52,8 +90,8 @@ class AnswerLogs(NamedTuple):
     not_q: float
 
     @classmethod
-    def of(cls, p: Beta, q: Beta) -> AnswerLogs:
-        """Expectations under Beta factors."""
+    def of(cls, p: Trust, q: Trust) -> AnswerLogs:
+        """Expectations under the factors of p and q."""
         return cls(*p.expected_logs(), *q.expected_logs())
 
     @classmethod
@@ -85,14 +123,19 @@ class PairEvidence:
         self.pinned = np.zeros(self.core.n_nodes, dtype=bool)
         self.pinned[self.core.edges[hard].ravel()] = True
 
-    def pair_logs(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
-        """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
+    def _each_log(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
+        """`pair_logs` before each is multiplied by its weight."""
         together = np.where(self.friend, logs.p, logs.not_p)
         apart = np.where(self.friend, logs.not_q, logs.q)
         together = np.where(
             self.given, np.where(self.friend, self.log_right, self.log_wrong), together
         )
         apart = np.where(self.given, np.where(self.friend, self.log_wrong, self.log_right), apart)
+        return together, apart
+
+    def pair_logs(self, logs: AnswerLogs) -> tuple[FloatArray, FloatArray]:
+        """Log-likelihood (m,) of each answer if its rows are together, and if they are apart."""
+        together, apart = self._each_log(logs)
         return self.weight * together, self.weight * apart
 
     def odds(self, logs: AnswerLogs) -> FloatArray:
@@ -116,14 +159,31 @@ class PairEvidence:
         agreement[outside] = edge_agreement[self.edge[outside]]
         return agreement
 
-    def update(self, agreement: FloatArray, p_prior: Beta, q_prior: Beta) -> tuple[Beta, Beta]:
+    def update(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> tuple[Trust, Trust]:
         """Posteriors of p and q given the probability (m,) that each pair is together."""
         together = np.where(self.learned, self.weight, 0.0) * agreement
         apart = np.where(self.learned, self.weight, 0.0) - together
         friend = self.friend
-        p = Beta(p_prior.a + together[friend].sum(), p_prior.b + together[~friend].sum())
-        q = Beta(q_prior.a + apart[~friend].sum(), q_prior.b + apart[friend].sum())
+        p = p_prior.given(together[friend].sum(), together[~friend].sum())
+        q = q_prior.given(apart[~friend].sum(), apart[friend].sum())
         return p, q
+
+    def foretold(self, agreement: FloatArray, p_prior: Trust, q_prior: Trust) -> FloatArray:
+        """ln p(answer) (m,) where each pair is together with probability agreement (m,).
+
+        The agreement does not know the answers, so a pair's likelihood is a mixture of (8)
+        together and apart; p and q are what the answers then say of them.
+        """
+        p, q = p_prior, q_prior
+        weight = np.where(self.between, self.weight, 0.0)
+        with np.errstate(divide="ignore"):
+            log_same, log_apart = np.log(agreement), np.log1p(-agreement)
+        for _ in range(_ROUNDS):
+            together, apart = self._each_log(AnswerLogs.at(p.mean, q.mean))
+            each = np.logaddexp(log_same + together, log_apart + apart)
+            posterior = np.exp(log_same + together - each)
+            p, q = self.update(np.where(self.between, posterior, agreement), p_prior, q_prior)
+        return weight * each
 
     def given_log_likelihood(self, agreement: FloatArray) -> float:
         """Expected log-likelihood of the pairs that came with a certainty."""

@@ -28,13 +28,12 @@ __all__ = [
     "LabelSums",
     "Labelled",
     "RowWeights",
-    "StartCenters",
     "column_squares",
     "column_sums",
     "core_sums",
     "free_sums",
     "label_sums",
-    "nearest_center",
+    "likeliest",
     "row_posteriors",
     "row_scores",
 ]
@@ -98,23 +97,6 @@ class Comparison(NamedTuple):
             return rows / self.deviation
         shares = normalize(rows, norm="l1")
         return shares.sqrt() if sp.issparse(shares) else np.sqrt(shares)
-
-
-class StartCenters(NamedTuple):
-    """Centres (K, d) among comparable rows."""
-
-    comparable: Comparison
-    centers: FloatArray
-
-
-def nearest_center(block: Block, start: StartCenters) -> NDArray[np.int64]:
-    """The nearest centre of each row, (b,)."""
-    half_norm = 0.5 * np.einsum("kd,kd->k", start.centers, start.centers)
-    labels = np.empty(block.stop - block.start, dtype=np.int64)
-    for lo, hi, rows in block.chunks(len(half_norm)):
-        products = start.comparable(rows) @ start.centers.T
-        labels[lo:hi] = (products - half_norm).argmax(axis=1)
-    return labels
 
 
 # -- an iteration ------------------------------------------------------------------------------
@@ -211,6 +193,14 @@ def row_posteriors(block: Block, components: Components) -> FloatArray:
 
 
 _NO_WEIGHTS, _NO_ROWS, _NO_UNARY = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
+
+
+def likeliest(block: Block, components: Components) -> NDArray[np.int64]:
+    """The component of the highest score and log-weight of each row, (b,)."""
+    labels = np.empty(block.stop - block.start, dtype=np.int64)
+    for lo, hi, rows in _pieces(block, len(components.log_weights)):
+        labels[lo:hi] = (components.score(rows) + components.log_weights).argmax(axis=1)
+    return labels
 
 
 def row_scores(block: Block, components: Components) -> FloatArray:

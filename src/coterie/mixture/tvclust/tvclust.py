@@ -5,7 +5,7 @@ one clustering (Khashabi et al. 2015, whose equations are cited by number in thi
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,36 +19,39 @@ from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
 from coterie.exceptions import CoterieWarning, InvalidParameter
 from coterie.mixture.suspects import suspects
-from coterie.mixture.tvclust.families import Family, Gaussian, Multinomial
-from coterie.mixture.tvclust.gibbs import run_gibbs
-from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
-from coterie.mixture.tvclust.passes import Components, row_scores
-from coterie.mixture.tvclust.start import measure_columns, measure_counts, starting_labels
-from coterie.mixture.tvclust.variational import (
-    Alpha,
-    Priors,
-    TwoViews,
-    Variational,
-    label_statistics,
-    responsibilities,
-    run_variational,
+from coterie.mixture.tvclust.gibbs import spread
+from coterie.mixture.tvclust.model import (
+    COUNTS,
+    FAMILIES,
+    covariance_type_of,
+    covariance_types,
+    model_family,
+    model_priors,
+    round_family,
 )
+from coterie.mixture.tvclust.pairs import AnswerLogs, PairEvidence
+from coterie.mixture.tvclust.passes import Comparison, Components, row_scores
+from coterie.mixture.tvclust.results import Chains, Result, gibbs_result, variational_result
+from coterie.mixture.tvclust.search import (
+    Ascent,
+    Candidate,
+    Problem,
+    carry_over,
+    climb,
+    improve,
+    search,
+)
+from coterie.mixture.tvclust.start import Measure, given_labels, measure_columns, measure_counts
+from coterie.mixture.tvclust.variational import Priors, TwoViews
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["TVClust"]
 
 
-class _Result(NamedTuple):
-    """What either way of inference leaves behind."""
-
-    labels: NDArray[np.int64]  # (n,), any numbering
-    statistics: FloatArray  # (T, width)
-    weights: FloatArray  # (T,)
-    p: float
-    q: float
-    alpha: float
-    agreement: FloatArray  # (m,)
-    fitted: dict[str, Any]
+_SOMETIMES = (  # attributes that some fits have
+    "resp_", "lower_bounds_", "lower_bound_", "trace_", "samples_", "means_", "covariances_",
+    "components_",
+)  # fmt: skip
 
 
 class TVClust(ConstrainedClusterer):
@@ -66,15 +69,22 @@ class TVClust(ConstrainedClusterer):
     ----------
     inference : {"variational", "gibbs"}, default "variational"
         Truncated stick-breaking variational Bayes, or collapsed Gibbs sampling.
-    family : {"gaussian", "multinomial"}, default "gaussian"
-        Gaussians with full covariances, or counts (dense or CSR).
-    truncation : int, default 20
-        Most clusters the variational method can use, and the start of either.
+    family : {"gaussian", "multinomial", "bernoulli", "poisson"}, default "gaussian"
+        Gaussians; counts with a total of their own, such as words (multinomial); columns of 0 and 1
+        (bernoulli); counts without (poisson). All but the first dense or CSR.
+    truncation : int, default 50
+        Most clusters the variational method can use. A larger one changes no result that it allows.
+    covariance_type : {"auto", "full", "tied", "diag", "spherical"}, default "auto"
+        Gaussian: a covariance matrix for each cluster, one for all, a variance for each column, or
+        one relative to the columns' scale. "auto" compares all four, by how well the answers are
+        foretold and then by the bound.
     alpha : float or (shape, rate), default 1.0
         Concentration of the Dirichlet process, or its Gamma prior.
+    p, q : float, optional
+        How far friends and strangers can be trusted, where that is known. None: learned.
     p_prior, q_prior : (a, b), default (10, 1)
-        Beta priors of p and q: before any evidence a pair speaks with about the voice of a
-        certainty of 0.95.
+        Beta priors of p and q where they are learned: before any evidence a pair speaks with about
+        the voice of a certainty of 0.95.
     standardize : bool, default True
         Gaussian: scale the prior to each column, which is the same as dividing each column by its
         standard deviation. False: one scale for all columns.
@@ -83,14 +93,15 @@ class TVClust(ConstrainedClusterer):
     mean_precision_prior : float, default 1.0
         Gaussian: rows that the prior's mean is worth (kappa_0).
     degrees_of_freedom_prior : float, optional
-        Gaussian: rows that the prior's covariance is worth (nu_0 > d + 1). None: d + 2.
+        Gaussian: rows that the prior's covariance is worth (nu_0 > d + 1; 2 where columns are
+        independent). None: one more than the least.
     concentration_prior : float, default 0.5
-        Multinomial: the Dirichlet prior's count per column.
+        Counts: rows, or counts, that the prior is worth in each column.
     init : "kmeans", array of labels (n,), or a fitted model, default "kmeans"
-        K-Means with 2 up to `truncation` clusters, one number a start.
-    n_init : int, default 6
-        Starts. The variational method keeps the run with the highest bound; Gibbs chains start
-        from the best runs.
+        "kmeans" starts from K-Means with 1, 2, 3, 5, 8, 13, ... clusters, as it is and drawn
+        towards the pairs, and goes on by splitting and merging clusters.
+    n_init : int, default 3
+        Starts that are followed to their end, the most promising ones. Gibbs chains begin there.
     max_iter, tol : int and float, default 200 and 1e-5
         Variational: iterations, and the gain in the bound per row below which it ends.
     n_chains, n_sweeps, burn_in, thin : int, default 2, 300, 100 and 2
@@ -109,12 +120,18 @@ class TVClust(ConstrainedClusterer):
     violations_ : PairTable
         Pairs that `labels_` breaks, with their log-odds in nats.
     weights_ : (K,)
-    means_, covariances_ : (K, d), (K, d, d), Gaussian
-    components_ : (K, d), multinomial: the probabilities of the columns
+    covariance_type_ : str
+        The type that "auto" chose; empty for counts.
+    means_, covariances_ : (K, d), and (K, d, d), tied (d, d), else (K, d): Gaussian
+    components_ : (K, d), counts: probabilities of the columns, of a 1, or rates
+    blur_ : (d,)
+        Gaussian: variance that values shared by many rows leave open in each column.
     resp_ : (n, K), lower_bound_, lower_bounds_ : variational
         Posterior of each row under the constraints; the bound after each iteration, never falling.
     trace_ : dict of (n_chains, n_sweeps) arrays, Gibbs
         "log_joint", "n_clusters", "p", "q" and "alpha" of every sweep.
+    samples_ : (S, n) int32, Gibbs
+        Labels of every sweep that was kept, chain after chain.
     n_iter_, converged_
 
     Examples
@@ -132,9 +149,12 @@ class TVClust(ConstrainedClusterer):
         self,
         inference: str = "variational",
         family: str = "gaussian",
-        truncation: int = 20,
+        truncation: int = 50,
         *,
+        covariance_type: str = "auto",
         alpha: float | tuple[float, float] = 1.0,
+        p: float | None = None,
+        q: float | None = None,
         p_prior: tuple[float, float] = (10.0, 1.0),
         q_prior: tuple[float, float] = (10.0, 1.0),
         standardize: bool = True,
@@ -143,7 +163,7 @@ class TVClust(ConstrainedClusterer):
         degrees_of_freedom_prior: float | None = None,
         concentration_prior: float = 0.5,
         init: Any = "kmeans",
-        n_init: int = 6,
+        n_init: int = 3,
         max_iter: int = 200,
         tol: float = 1e-5,
         n_chains: int = 2,
@@ -156,6 +176,9 @@ class TVClust(ConstrainedClusterer):
         self.family = family
         self.truncation = truncation
         self.alpha = alpha
+        self.covariance_type = covariance_type
+        self.p = p
+        self.q = q
         self.p_prior = p_prior
         self.q_prior = q_prior
         self.standardize = standardize
@@ -182,9 +205,13 @@ class TVClust(ConstrainedClusterer):
         `sample_weight` says how often a row counts; the Gibbs sampler takes none.
         """
         inference = check_choice("inference", self.inference, ("variational", "gibbs"))
-        check_choice("family", self.family, ("gaussian", "multinomial"))
-        priors = self._priors()
-        truncation = check_count("truncation", self.truncation)
+        check_choice("family", self.family, FAMILIES)
+        ascent = Ascent(
+            check_count("truncation", self.truncation),
+            model_priors(self),
+            check_count("max_iter", self.max_iter),
+            check_real("tol", self.tol),
+        )
         X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
         if inference == "gibbs" and weights is not None:
             raise InvalidParameter(
@@ -192,125 +219,86 @@ class TVClust(ConstrainedClusterer):
                 "inference='variational'."
             )
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        row_weights = np.empty(0) if weights is None else weights
-        if self.family == "multinomial":
-            measure, rows = measure_counts(X), Rows(X)
+        measure, problem = self._problem(X, pairs, np.empty(0) if weights is None else weights)
+        best = self._ascents(X, problem, ascent, rng)
+        self._warn_if_full(best[0], ascent.truncation)
+        if inference == "variational":
+            self._warn_if_unfinished(best[0])
+            found = variational_result(best[0])
         else:
-            measure = measure_columns(X, row_weights, self.standardize)
-            rows = Rows(X, shift=measure.origin)
-        family = self._model_family(measure.variance, X.shape[1])
-        data = TwoViews(rows, row_weights, PairEvidence(pairs), family)
-        n_starts = check_count("n_init", self.n_init)
-        starts = starting_labels(rows, X, self.init, n_starts, truncation, measure, rng)
-        fit = self._fit_variational if inference == "variational" else self._fit_gibbs
-        found = fit(data, starts, truncation, priors, rng)
-        self.origin_, self.prior_scale_ = measure
-        self._publish(data, pairs, found)
+            found = self._fit_gibbs(best, measure, ascent.priors, rng)
+        self._publish(best[0].data, pairs, found, measure)
         return self
 
-    def _priors(self) -> Priors:
-        def beta(name: str) -> Beta:
-            a, b = _two(name, getattr(self, name))
-            return Beta(check_real(name, a, strict=True), check_real(name, b, strict=True))
-
-        if isinstance(self.alpha, tuple | list):
-            shape, rate = _two("alpha", self.alpha)
-            alpha = Alpha(
-                check_real("alpha", shape, strict=True), check_real("alpha", rate, strict=True)
-            )
+    def _problem(self, X: Any, pairs: Constraints, weights: FloatArray) -> tuple[Measure, Problem]:
+        if self.family in COUNTS:
+            measure, rows = measure_counts(X, self.family), Rows(X)
+            comparable = Comparison(np.empty(0))
         else:
-            alpha = Alpha(check_real("alpha", self.alpha, strict=True))
-        return Priors(beta("p_prior"), beta("q_prior"), alpha)
-
-    def _model_family(self, prior_scale: FloatArray, n_columns: int) -> Family:
-        if self.family == "multinomial":
-            return Multinomial(
-                n_columns,
-                check_real("concentration_prior", self.concentration_prior, strict=True),
-            )
-        d = len(prior_scale)
-        nu0 = self.degrees_of_freedom_prior
-        nu0 = d + 2.0 if nu0 is None else nu0
-        nu0 = check_real("degrees_of_freedom_prior", nu0, least=d + 1.0, strict=True)
-        kappa0 = check_real("mean_precision_prior", self.mean_precision_prior, strict=True)
-        expected = check_real("covariance_prior", self.covariance_prior, strict=True)
-        return Gaussian(prior_scale * (expected * (nu0 - d - 1)), kappa0, nu0)
+            measure = measure_columns(X, weights, self.standardize)
+            rows, comparable = Rows(X, shift=measure.origin), Comparison(np.sqrt(measure.variance))
+        evidence = PairEvidence(pairs)
+        families = [model_family(self, measure, kind) for kind in covariance_types(self)]
+        views = [TwoViews(rows, weights, evidence, family) for family in families]
+        return measure, Problem(views, comparable, round_family(families[0], measure))
 
     def _ascents(
-        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
-    ) -> list[Variational]:
-        """A variational run from each start, the highest bound first."""
-        max_iter, tol = check_count("max_iter", self.max_iter), check_real("tol", self.tol)
-        runs = [
-            run_variational(data, start, truncation, priors, max_iter=max_iter, tol=tol, rng=rng)
-            for start in starts
-        ]
-        return sorted(runs, key=lambda run: -run.bounds[-1])
+        self, X: Any, problem: Problem, ascent: Ascent, rng: np.random.Generator
+    ) -> list[Candidate]:
+        """Runs on all rows, the best first."""
+        n_init = check_count("n_init", self.n_init)
+        if not isinstance(self.init, str):
+            labels = given_labels(self.init, X, ascent.truncation)
+            runs = [climb(view, labels, ascent, rng) for view in problem.views]
+            return sorted(runs, key=lambda run: -run.bound)[:1]
+        check_choice("init", self.init, ("kmeans",))
+        runs = search(problem, ascent, n_init, rng)
+        runs[0] = improve(runs[0], problem.comparable, ascent, rng)
+        if runs[0].data.rows.n == X.shape[0]:
+            return runs
+        view = problem.views[0]._replace(family=runs[0].data.family)
+        whole = climb(view, carry_over(view, runs[0].run.factors), ascent, rng)
+        return [improve(whole, problem.comparable, ascent, rng)]
 
-    def _fit_variational(
-        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
-    ) -> _Result:
-        best = self._ascents(data, starts, truncation, priors, rng)[0]
-        if not best.converged:
+    def _warn_if_unfinished(self, best: Candidate) -> None:
+        if not best.run.converged:
             warnings.warn(
                 f"the bound still rose after max_iter={self.max_iter} iterations; raise max_iter.",
                 CoterieWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
-        factors = best.factors
-        resp = responsibilities(data, factors)
-        fitted = {
-            "resp_": resp,
-            "lower_bounds_": best.bounds,
-            "lower_bound_": float(best.bounds[-1]),
-            "n_iter_": len(best.bounds),
-            "converged_": best.converged,
-        }
-        return _Result(
-            resp.argmax(axis=1).astype(np.int64),
-            factors.statistics,
-            factors.sticks.weights(),
-            factors.p.mean,
-            factors.q.mean,
-            factors.alpha.mean,
-            factors.agreement,
-            fitted,
-        )
+
+    def _warn_if_full(self, best: Candidate, truncation: int) -> None:
+        """Say it where a larger truncation might have found more clusters."""
+        used = np.count_nonzero(best.run.factors.statistics[:, 0] >= 0.5)
+        if 1 < truncation <= used < best.data.rows.n:
+            warnings.warn(
+                f"all truncation={truncation} components are in use; raise truncation to let more "
+                "clusters be found.",
+                CoterieWarning,
+                stacklevel=3,
+            )
 
     def _fit_gibbs(
-        self, data: TwoViews, starts: Any, truncation: int, priors: Priors, rng: np.random.Generator
-    ) -> _Result:
-        n_sweeps = check_count("n_sweeps", self.n_sweeps)
-        burn_in = check_count("burn_in", self.burn_in, least=0)
-        thin = check_count("thin", self.thin)
-        if burn_in >= n_sweeps:
+        self, runs: list[Candidate], measure: Measure, priors: Priors, rng: np.random.Generator
+    ) -> Result:
+        chains = Chains(
+            check_count("n_chains", self.n_chains),
+            check_count("n_sweeps", self.n_sweeps),
+            check_count("burn_in", self.burn_in, least=0),
+            check_count("thin", self.thin),
+        )
+        if chains.burn_in >= chains.n_sweeps:
             raise InvalidParameter(
-                f"burn_in={burn_in} forgets all n_sweeps={n_sweeps} sweeps; lower it."
+                f"burn_in={self.burn_in} forgets all n_sweeps={self.n_sweeps} sweeps; lower it."
             )
-        n_chains = check_count("n_chains", self.n_chains)
-        if isinstance(self.init, str):  # chains are too slow to find a good region by themselves
-            runs = self._ascents(data, starts, truncation, priors, rng)
-            starts = [responsibilities(data, run.factors).argmax(axis=1) for run in runs[:n_chains]]
-        starts = [starts[c % len(starts)] for c in range(n_chains)]
-        found = run_gibbs(
-            data, starts, priors, n_sweeps=n_sweeps, burn_in=burn_in, thin=thin, rng=rng
-        )
-        statistics = label_statistics(data, found.labels, int(found.labels.max()) + 1)
-        after = {name: float(values[:, burn_in:].mean()) for name, values in found.trace.items()}
-        fitted = {"trace_": found.trace, "n_iter_": found.trace["p"].shape[1], "converged_": True}
-        return _Result(
-            found.labels,
-            statistics,
-            statistics[:, 0] / statistics[:, 0].sum(),
-            after["p"],
-            after["q"],
-            after["alpha"],
-            found.agreement,
-            fitted,
-        )
+        kind = covariance_type_of(runs[0].data.family)
+        sharp = model_family(self, measure._replace(blur=np.zeros_like(measure.blur)), kind)
+        sampled = spread(runs[0].data, sharp, measure.blur, rng)
+        return gibbs_result(runs, sampled, chains, priors, rng)
 
-    def _publish(self, data: TwoViews, pairs: Constraints, found: _Result) -> None:
-        for name in ("resp_", "lower_bounds_", "lower_bound_", "trace_", "means_", "components_"):
+    def _publish(self, data: TwoViews, pairs: Constraints, found: Result, measure: Measure) -> None:
+        for name in _SOMETIMES:
             self.__dict__.pop(name, None)
         used, labels = np.unique(found.labels, return_inverse=True)
         self.labels_ = labels.astype(np.int64)
@@ -324,21 +312,14 @@ class TVClust(ConstrainedClusterer):
         if "resp_" in found.fitted:
             kept = found.fitted["resp_"][:, used]
             self.resp_ = kept / kept.sum(axis=1, keepdims=True)
-        self._publish_components(data.family)
+        self.origin_, self.prior_scale_, self.blur_ = measure
+        self.covariance_type_ = covariance_type_of(data.family)
+        for name, value in data.family.describe(self.statistics_, self.origin_).items():
+            setattr(self, name, value)
         together, apart = data.evidence.pair_logs(AnswerLogs.at(self.p_, self.q_))
         cost = np.where(pairs.is_hard, np.inf, np.abs(together - apart))
         self.violations_ = broken_pairs(self.labels_, pairs, cost)
         self.constraints_ = pairs
-
-    def _publish_components(self, family: Family) -> None:
-        if isinstance(family, Gaussian):
-            posterior = family.posterior(self.statistics_)
-            self.means_ = posterior.mean + self.origin_
-            freedom = posterior.nu - family.d - 1
-            self.covariances_ = posterior.scale / freedom[:, None, None]
-        elif isinstance(family, Multinomial):
-            counts = self.statistics_[:, 1:] + family.concentration
-            self.components_ = counts / counts.sum(axis=1, keepdims=True)
 
     # -- answers ---------------------------------------------------------------------------
     def suspect_pairs(self, k: int | None = 10) -> PairTable:
@@ -356,9 +337,10 @@ class TVClust(ConstrainedClusterer):
         """ln [E pi_k p(x | rows of k)] of every row and cluster, (n, K)."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
-        family = self._model_family(self.prior_scale_, X.shape[1])
+        measure = Measure(self.origin_, self.prior_scale_, self.blur_)
+        family = model_family(self, measure, self.covariance_type_)
         score = family.predictive_scores(self.statistics_)
-        rows = Rows(X) if self.family == "multinomial" else Rows(X, shift=self.origin_)
+        rows = Rows(X) if self.family in COUNTS else Rows(X, shift=self.origin_)
         components = Components(family, score, np.log(self.weights_))
         return np.concatenate(list(map_blocks(rows, row_scores, components)))
 
@@ -378,13 +360,7 @@ class TVClust(ConstrainedClusterer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        counts = self.family == "multinomial"
+        counts = self.family in COUNTS
         tags.input_tags.sparse = counts
         tags.input_tags.positive_only = counts
         return tags
-
-
-def _two(name: str, value: Any) -> tuple[Any, Any]:
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        raise InvalidParameter(f"{name}={value!r} must be two numbers, for example (10, 1).")
-    return value[0], value[1]

@@ -4,7 +4,10 @@ Factors: q(z_a) of every node a (a free row, or rows joined by hard must-links),
 the sticks V_1..V_{T-1} (V_T = 1), the conjugate factor of each component, Beta factors of p and q,
 and a Gamma factor of alpha where alpha has a prior. Core nodes are updated one after the other
 given their neighbours' responsibilities, everything else in closed form, so the bound never falls.
-A node with a hard cannot-link keeps a factor with all its mass on one component.
+A node with a hard cannot-link keeps a factor with all its mass on one component. Components are
+numbered by size after every iteration: of all orders of the sticks, largest first has the highest
+bound (swapping neighbours of sizes a, b before a rest r changes it by ln (alpha + a + r) -
+ln (alpha + b + r)).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.families import Family
-from coterie.mixture.tvclust.pairs import AnswerLogs, Beta, PairEvidence
+from coterie.mixture.tvclust.pairs import AnswerLogs, PairEvidence, Trust
 from coterie.mixture.tvclust.passes import (
     Components,
     CoreResp,
@@ -40,11 +43,14 @@ __all__ = [
     "Priors",
     "TwoViews",
     "Variational",
+    "foretold",
+    "go_on",
     "label_statistics",
     "responsibilities",
     "run_variational",
 ]
 
+_TAKEN = 4_000  # rows of the core scored at once
 _SWEEPS = 2  # over the core in each iteration: evidence travels one link a sweep at least
 
 
@@ -70,8 +76,8 @@ class Alpha(NamedTuple):
 class Priors(NamedTuple):
     """Priors of p, q and alpha."""
 
-    p: Beta
-    q: Beta
+    p: Trust
+    q: Trust
     alpha: Alpha
 
 
@@ -121,7 +127,7 @@ class Factors(NamedTuple):
         Expected sums of each component, which its conjugate factor follows from.
     sticks : Sticks
     alpha : Alpha
-    p, q : Beta
+    p, q : Beta, or Known
     node_resp : (s, T)
         q(z) of the nodes of the core.
     agreement : (m,)
@@ -131,8 +137,8 @@ class Factors(NamedTuple):
     statistics: FloatArray
     sticks: Sticks
     alpha: Alpha
-    p: Beta
-    q: Beta
+    p: Trust
+    q: Trust
     node_resp: FloatArray
     agreement: FloatArray
 
@@ -159,12 +165,30 @@ def run_variational(
     max_iter: int,
     tol: float,
     rng: np.random.Generator,
+    listen: bool = False,
 ) -> Variational:
-    """Coordinate ascent from labels (n,) below `truncation`; ends when the bound gains < tol n."""
+    """Coordinate ascent from labels (n,) below `truncation`; ends when the bound gains < tol n.
+
+    With `listen` the pairs first have the voice that agreeing with the labels gives them.
+    """
+    with one_blas_thread():  # K small factorisations an iteration: more threads only wait
+        factors = _start(data, labels, truncation, priors, rng, listen)
+    return go_on(data, factors, priors, max_iter=max_iter, tol=tol, rng=rng)
+
+
+def go_on(
+    data: TwoViews,
+    factors: Factors,
+    priors: Priors,
+    *,
+    max_iter: int,
+    tol: float,
+    rng: np.random.Generator,
+) -> Variational:
+    """Coordinate ascent from factors."""
     bounds: list[float] = []
     converged = False
-    with one_blas_thread():  # K small factorisations an iteration: more threads only wait
-        factors = _start(data, labels, truncation, priors, rng)
+    with one_blas_thread():
         for iteration in range(1, max_iter + 1):
             factors, entropy = _improve(data, factors, priors, rng)
             bounds.append(_bound(data, factors, priors, entropy))
@@ -181,6 +205,9 @@ def _improve(
 ) -> tuple[Factors, float]:
     """Every factor updated once given the others, and the entropy of all q(z)."""
     statistics, node_resp, entropy = _expectation(data, old, rng)
+    largest_first = np.argsort(-statistics[:, 0], kind="stable")
+    statistics, node_resp = statistics[largest_first], node_resp[:, largest_first]
+    node_resp = np.ascontiguousarray(node_resp)
     agreement = _agreement(data.evidence, node_resp)
     p, q = data.evidence.update(agreement, priors.p, priors.q)
     sticks = Sticks.update(statistics[:, 0], old.alpha)
@@ -193,7 +220,7 @@ def _bound(data: TwoViews, factors: Factors, priors: Priors, entropy: float) -> 
     statistics = factors.statistics
     return (
         entropy
-        + float(data.family.log_evidence(statistics).sum())
+        + data.family.log_evidence(statistics)
         + stick_bound(statistics[:, 0], factors.sticks, factors.alpha, priors.alpha)
         + factors.p.log_evidence(priors.p)
         + factors.q.log_evidence(priors.q)
@@ -272,12 +299,17 @@ def label_statistics(data: TwoViews, labels: IntArray, n_clusters: int) -> Float
 
 
 def _start(
-    data: TwoViews, labels: IntArray, truncation: int, priors: Priors, rng: np.random.Generator
+    data: TwoViews,
+    labels: IntArray,
+    truncation: int,
+    priors: Priors,
+    rng: np.random.Generator,
+    listen: bool,
 ) -> Factors:
     """Factors with all mass on labels (n,): a node takes its first row's, hard cannot-links kept.
 
     The pairs speak first with the voice their priors give them: a start that breaks them says
-    nothing about how far they can be trusted.
+    nothing about how far they can be trusted. One that was made to keep them does (`listen`).
     """
     core, evidence = data.evidence.core, data.evidence
     nodes = labels[core.first_rows]
@@ -289,7 +321,10 @@ def _start(
     node_resp = np.eye(truncation)[nodes]
     sticks = Sticks.update(statistics[:, 0], priors.alpha)
     agreement = _agreement(evidence, node_resp)
-    return Factors(statistics, sticks, priors.alpha, priors.p, priors.q, node_resp, agreement)
+    p, q = priors.p, priors.q
+    if listen:
+        p, q = evidence.update(agreement, p, q)
+    return Factors(statistics, sticks, priors.alpha, p, q, node_resp, agreement)
 
 
 def _kept_apart(
@@ -307,6 +342,23 @@ def _kept_apart(
             f"the hard cannot-links cannot be kept with truncation={truncation} components; "
             "raise truncation, or make some of them soft."
         ) from error
+
+
+def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
+    """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
+    core, evidence = data.evidence.core, data.evidence
+    if not evidence.between.any():
+        return np.zeros(evidence.constraints.n_pairs)
+    components = factors.components(data.family)
+    parts = np.array_split(core.rows, 1 + core.rows.size // _TAKEN)
+    scores = np.concatenate([components.score(data.rows.take(part)) for part in parts])
+    scores += components.log_weights
+    if data.weights.size:
+        scores *= data.weights[core.rows, None]
+    nodes = np.ascontiguousarray(core.contract(scores))
+    kernels.soften(nodes, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
+    agreement = np.clip(_agreement(evidence, nodes), 0.0, 1.0)
+    return evidence.foretold(agreement, priors.p, priors.q)
 
 
 def responsibilities(data: TwoViews, factors: Factors) -> FloatArray:
