@@ -11,7 +11,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
 from coterie.progress import announce_compiling
-from coterie.validation import check_constraints, check_rows, check_sample_weight
+from coterie.validation import (
+    check_constraints,
+    check_rows,
+    check_sample_weight,
+    refuse_constraints_as_y,
+)
 
 __all__ = ["ConstrainedClusterer", "broken_pairs"]
 
@@ -38,13 +43,24 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """
 
     def _check_fit_input(
-        self, X: Any, constraints: Any, sample_weight: Any = None
+        self, X: Any, y: Any, constraints: Any, sample_weight: Any = None
     ) -> tuple[Any, Constraints, NDArray[np.float64] | None]:
-        """Rows (float32/64, dense or CSR), constraints for them, weights (n,) or None."""
+        """Rows (float32/64, dense or CSR), constraints for them, weights (n,) or None.
+
+        `y` is ignored, unless it is a `Constraints`: a slip that would cost the user every pair.
+        """
+        refuse_constraints_as_y(self, y)
         announce_compiling()
         X = check_rows(self, X, reset=True, sparse=self.__sklearn_tags__().input_tags.sparse)
         pairs = check_constraints(constraints, X.shape[0])
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]:
+        """Fit and return `labels_`, (n_samples,); arguments as in `fit`."""
+        # scikit-learn's own drops y before `fit` could look at it.
+        refuse_constraints_as_y(self, y, "fit_predict")
+        labels: NDArray[Any] = super().fit_predict(X, y, **kwargs)
+        return labels
 
     def _check_new_rows(self, X: Any) -> Any:
         """Rows for `predict` and `transform`, with the columns seen in `fit`."""

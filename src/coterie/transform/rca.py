@@ -13,7 +13,13 @@ from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.validation import check_constraints, check_count, check_real, check_rows
+from coterie.validation import (
+    check_constraints,
+    check_count,
+    check_real,
+    check_rows,
+    refuse_constraints_as_y,
+)
 
 __all__ = ["RCA"]
 
@@ -85,6 +91,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         constraints : Constraints, optional
             Its must-links, hard and soft alike, make the chunklets.
         """
+        refuse_constraints_as_y(self, y)
         X = check_rows(self, X, reset=True, sparse=False)
         known = check_constraints(constraints, X.shape[0])
         self._check_parameters(X.shape[1])

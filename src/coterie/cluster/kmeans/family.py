@@ -70,7 +70,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         """
-        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
         self._solve(X, self._read_pairs(constraints), weights, k)

@@ -92,7 +92,7 @@ class SeededKMeans(PCKMeans):
             Pairs in place of labels (or beside them): must-linked rows seed a cluster together.
         sample_weight : array-like of shape (n_samples,), optional
         """
-        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
         classes = check_seeds(seeds, X.shape[0], k)

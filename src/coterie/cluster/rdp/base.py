@@ -46,8 +46,10 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     divergence: Any
     random_state: Any
 
-    def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: RdpSettings) -> Self:
-        X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
+    def _fit(
+        self, X: Any, y: Any, constraints: Any, sample_weight: Any, settings: RdpSettings
+    ) -> Self:
+        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         problem = RdpProblem(X, pairs, weights, get_divergence(self.divergence))
         random_state = check_random_state(self.random_state)
         lambda_ = choose_lambda(problem, settings.lambda_rule, settings.hint)

@@ -87,4 +87,4 @@ class DPMeans(PricedMeans):
         order = check_choice("order", self.order, ("random", "natural"))
         n_init = check_count("n_init", self.n_init)
         settings = RdpSettings(rule, self.n_clusters_hint, self.init, order, n_init, schedule)
-        return self._fit(X, None, sample_weight, settings)
+        return self._fit(X, y, None, sample_weight, settings)

@@ -129,7 +129,7 @@ class RDPMeans(PricedMeans):
             check_count("n_init", self.n_init),
             self._schedule(),
         )
-        return self._fit(X, constraints, sample_weight, settings)
+        return self._fit(X, y, constraints, sample_weight, settings)
 
     def _schedule(self) -> Schedule:
         most = _LARGEST if self.xi_max is None else check_real("xi_max", self.xi_max)

@@ -185,7 +185,7 @@ class TVClust(ConstrainedClusterer):
         check_choice("family", self.family, ("gaussian", "multinomial"))
         priors = self._priors()
         truncation = check_count("truncation", self.truncation)
-        X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         if inference == "gibbs" and weights is not None:
             raise InvalidParameter(
                 "inference='gibbs' takes no sample_weight: a row is sampled whole; use "
