@@ -74,7 +74,7 @@ class COPKMeans(PCKMeans):
         metric: Any = "sqeuclidean",
         exact_assignment: bool = False,
         time_limit: float = 10.0,
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,

@@ -15,7 +15,8 @@ from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
-from coterie.cluster.kmeans.starts import complete_groups, initial_centers
+from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
+from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
 from coterie.cluster.labelling import distances_to, nearest_centers
 from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
@@ -24,7 +25,16 @@ from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
 
-INITS = ("neighborhoods", "k-means++", "random", "perturb")
+INITS = (
+    "auto",
+    "neighborhoods",
+    "largest",
+    "farthest",
+    "figure-1",
+    "k-means++",
+    "random",
+    "perturb",
+)
 
 
 class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
@@ -93,23 +103,64 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             check_groups(problem)
             measure = problem.measure(self._metric_to_start_from(problem))
             rng = check_random_state(self.random_state)
+            solve = self._from_screened if self._screens(groups) else self._from_starts
             best: Result | None = None
-            geometry: Geometry | None = None
             for number in range(self._n_starts()):
                 seed = int(rng.randint(2**31 - 1))
-                starts = self._starts(problem, measure, number, seed, groups)
-                if geometry is None:  # one weight for all starts, which are compared by J
-                    geometry = problem.geometry(measure, self._weight(problem, starts))
-                start = _most_promising(problem, starts, geometry, seed)
-                result = run(
-                    problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed
-                )
+                # One weight for all starts, which are compared by J.
+                w = None if best is None else best.geometry.w
+                result = solve(problem, measure, number, seed, w, groups)
                 if best is None or result.history[-1] < best.history[-1]:
                     best = result
                 if result.stopped:
                     break
             assert best is not None
             self._publish(problem, best)
+
+    def _screens(self, groups: Array | None) -> bool:
+        """Whether a start is the best of many, rather than the one that was asked for."""
+        asked_for = groups is not None or self._model_to_start_from is not None
+        return not asked_for and isinstance(self.init, str) and self.init == "auto"
+
+    def _from_starts(
+        self,
+        problem: KMeansProblem,
+        measure: Measure,
+        number: int,
+        seed: int,
+        w: float | None,
+        groups: Array | None,
+    ) -> Result:
+        """A run from the start asked for: of two, from the one that costs less to begin with."""
+        starts = self._starts(problem, measure, number, seed, groups)
+        geometry = problem.geometry(measure, self._weight(problem, starts) if w is None else w)
+        start = _most_promising(problem, starts, geometry, seed)
+        return run(problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
+
+    def _from_screened(
+        self,
+        problem: KMeansProblem,
+        measure: Measure,
+        number: int,
+        seed: int,
+        w: float | None,
+        groups: Array | None,
+    ) -> Result:
+        """A run from the best of many starts, each of which was tried for a few iterations."""
+        stage = stage_of(problem, seed)
+        here = stage.problem
+        at = measure if here is problem else here.measure(measure.A)
+        found = many_centers(here, at, stage.n_candidates, first=number == 0, seed=seed)
+        starts = [Start(centers.astype(here.rows.dtype)) for centers in found]
+        geometry = here.geometry(at, self._weight(here, starts) if w is None else w)
+        best = screen(stage, starts, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
+        start, geometry = carry_over(problem, stage, best)
+        # The objective of a sample is another one: only that of all rows is part of the history.
+        before = best.history[:-1] if here is problem else []
+        most = 1 if best.stopped else self.max_iter - len(before)
+        result = run(problem, start, geometry, max_iter=most, tol=self.tol, seed=seed)
+        stopped = result.stopped or best.stopped
+        return result._replace(history=before + result.history, stopped=stopped)
 
     def _check_common(self) -> None:
         check_count("max_iter", self.max_iter)

@@ -57,9 +57,9 @@ class HMRFKMeans(PairwiseKMeans):
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
         "belief_propagation", "linear_program", "exact" or "auto".
-    init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
-        As in `PCKMeans`; "perturb" completes them by perturbing the global
-        centroid instead, as printed.
+    init : str, array or fitted model, default="auto"
+        As in `PCKMeans`; "perturb" completes neighbourhoods by perturbing the global centroid, as
+        printed in section 3.3.5.
     n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
 
@@ -95,7 +95,7 @@ class HMRFKMeans(PairwiseKMeans):
         prior_width: float = 1.0,
         phi_max: str = "tight",
         inference: str = "icm",
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,

@@ -9,7 +9,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans.pckmeans import PCKMeans
-from coterie.cluster.kmeans.starts import neighborhoods
+from coterie.cluster.kmeans.starts import neighborhoods, with_single_rows
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 from coterie.validation import check_n_clusters
@@ -101,7 +101,7 @@ class SeededKMeans(PCKMeans):
             known = constraints + Constraints.from_labels(classes)
         groups = classes
         if not (classes >= 0).any():
-            groups = largest_groups(neighborhoods(known, k), k)
+            groups = largest_groups(with_single_rows(known, neighborhoods(known, k), k), k)
         binding = known.as_hard() if self._keeps_seeds else Constraints(X.shape[0])
         self._solve(X, binding, weights, k, groups)
         self._report(known)
