@@ -7,6 +7,7 @@ the first, where centres are single rows or small groups, they are not.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,17 @@ from coterie.cluster.kmeans.run import Result, Start, run
 
 __all__ = ["Stage", "carry_over", "screen", "stage_of"]
 
-_CANDIDATES = 10
-_FEWEST = 3  # of a core too large to be looked at ten times: two of the pairs, one of the rows
-_ITERATIONS = 5
+
+class Round(NamedTuple):
+    """So many iterations in all, after which the `keep` lowest go on."""
+
+    iterations: int
+    keep: int
+
+
+_CANDIDATES = 16
+_FEWEST = 3  # of a core too large to be looked at so often: two of the pairs, one of the rows
+_ROUNDS = (Round(2, 5), Round(5, 1))
 _ROWS = 10_000  # that are enough to tell good starts from bad ones
 _ROWS_A_CLUSTER = 50  # or so many for each cluster, if that is more
 
@@ -79,18 +88,35 @@ def screen(
     stage: Stage, starts: list[Start], geometry: Geometry, *, max_iter: int, tol: float, seed: int
 ) -> Result:
     """The lowest of short runs from `starts`, under the problem of the stage."""
-    best: Result | None = None
+    runs: list[Result] = []
     for start in starts:
-        result = run(
-            stage.problem, start, geometry, max_iter=min(_ITERATIONS, max_iter), tol=tol, seed=seed
-        )
-        if best is None or result.history[-1] < best.history[-1]:
-            best = result
-        if result.stopped:
-            best = best._replace(stopped=True)
-            break
-    assert best is not None
-    return best
+        few = min(_ROUNDS[0].iterations, max_iter)
+        runs.append(run(stage.problem, start, geometry, max_iter=few, tol=tol, seed=seed))
+        if runs[-1].stopped:
+            return _lowest(runs, 1)[0]._replace(stopped=True)
+    for last, coming in pairwise(_ROUNDS):
+        runs = _lowest(runs, last.keep)
+        few = min(coming.iterations, max_iter)
+        for number, found in enumerate(runs):
+            runs[number] = _go_on(stage.problem, found, few, tol, seed)
+            if runs[number].stopped:
+                return _lowest(runs, 1)[0]._replace(stopped=True)
+    return _lowest(runs, 1)[0]
+
+
+def _lowest(runs: list[Result], count: int) -> list[Result]:
+    return sorted(runs, key=lambda result: result.history[-1])[:count]
+
+
+def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, seed: int) -> Result:
+    """The run that ended in `found`, up to `max_iter` iterations; the last is made once more."""
+    before = found.history[:-1]
+    if found.converged or max_iter <= len(found.history):
+        return found
+    start = Start(found.centers, found.assignment.nodes)
+    most = max_iter - len(before)
+    result = run(problem, start, found.geometry, max_iter=most, tol=tol, seed=seed)
+    return result._replace(history=before + result.history)
 
 
 def carry_over(problem: KMeansProblem, stage: Stage, found: Result) -> tuple[Start, Geometry]:

@@ -286,7 +286,7 @@ def many_centers(
     if len(found.centers):
         candidates = _from_groups(problem, measure, found, "neighborhoods", first, rng)
         sure = len(found.centers) == problem.settings.n_clusters
-        while not sure and len(candidates) < max(2, (2 * count) // 5):
+        while not sure and len(candidates) < max(2, count // 3):
             candidates += _from_groups(problem, measure, found, "neighborhoods", False, rng)
     none = np.empty((0, problem.rows.d))
     while len(candidates) < count:
