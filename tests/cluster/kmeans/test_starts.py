@@ -81,9 +81,8 @@ def test_rows_that_are_mutually_cannot_linked_are_centres(init):
 def test_single_rows_stand_beside_groups():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(80, 2)) * 5
-    known = Constraints(
-        80, must_link=[(0, 1), (5, 6)], cannot_link=[(0, 5), (20, 1), (20, 6), (30, 0), (30, 5), (20, 30)]
-    )  # fmt: skip
+    parted = [(0, 5), (20, 1), (20, 6), (30, 0), (30, 5), (20, 30)]
+    known = Constraints(80, must_link=[(0, 1), (5, 6)], cannot_link=parted)
     expected = [X[[0, 1]].mean(axis=0), X[[5, 6]].mean(axis=0), X[20], X[30]]
     assert as_set(start_of(X, known, 4, "neighborhoods")) == as_set(expected)
     seeded = SeededKMeans(4, max_iter=1, random_state=0).fit(X, constraints=known)

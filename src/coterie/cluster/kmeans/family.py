@@ -20,11 +20,12 @@ from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many
 from coterie.cluster.labelling import distances_to, nearest_centers
 from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
-from coterie.distortions import Distortion
+from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
 
+_DEFAULT_DISTORTION = "sqeuclidean"
 INITS = (
     "auto",
     "neighborhoods",
@@ -283,6 +284,22 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         tags.input_tags.positive_only = self._distortion().positive_only
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def chosen_distortion(distortion: Any, metric: Any) -> Distortion:
+    """The distortion asked for by one of its two names; refuses two different ones.
+
+    `metric` None is not given, `distortion` at its default neither.
+    """
+    if metric is None:
+        return get_distortion(distortion)
+    same = isinstance(metric, str) and isinstance(distortion, str) and metric == distortion
+    if not (same or (isinstance(distortion, str) and distortion == _DEFAULT_DISTORTION)):
+        raise InvalidParameter(
+            f"distortion={distortion!r} and metric={metric!r}: these are two names of one "
+            "parameter; give one of them."
+        )
+    return get_distortion(metric, "metric")
 
 
 def _most_promising(

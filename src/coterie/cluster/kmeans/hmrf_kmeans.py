@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
 from coterie.cluster.kmeans.problem import KMeansSettings
-from coterie.distortions import Distortion, get_distortion
+from coterie.distortions import Distortion
 from coterie.distortions.base import need_form
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_real
@@ -62,6 +62,8 @@ class HMRFKMeans(PairwiseKMeans):
         printed in section 3.3.5.
     n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class HMRFKMeans(PairwiseKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -118,9 +121,10 @@ class HMRFKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.metric = metric
 
     def _distortion(self) -> Distortion:
-        return get_distortion(self.distortion)
+        return chosen_distortion(self.distortion, self.metric)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         check_choice("metric_form", self.metric_form, ("diagonal", "full"))

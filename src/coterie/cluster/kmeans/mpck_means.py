@@ -80,6 +80,7 @@ class MPCKMeans(HMRFKMeans):
 
     # What MPCK-Means fixes of HMRF-KMeans.
     distortion = "sqeuclidean"
+    metric = None
     learn_metric = True
     prior = None
     prior_width = 1.0

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
 from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
 from coterie.cluster.kmeans.run import Result, Start
-from coterie.distortions import Distortion, get_distortion
+from coterie.distortions import Distortion
 from coterie.validation import check_real
 
 __all__ = ["PCKMeans"]
@@ -38,7 +38,7 @@ class PCKMeans(PairwiseKMeans):
         fit that goes on from a fitted `PCKMeans` keeps the weight of that.
         0 uses the pairs for the start only (as SeededKMeans does); `numpy.inf` never breaks a
         pair (as ConstrainedKMeans).
-    metric : str or Distortion, default="sqeuclidean"
+    distortion : str or Distortion, default="sqeuclidean"
         "sqeuclidean", "mahalanobis", "cosine", "correlation", "kl", "i-divergence",
         "itakura-saito", or an object from `coterie.distortions`.
     inference : str, default="icm"
@@ -77,6 +77,8 @@ class PCKMeans(PairwiseKMeans):
     random_state : int, RandomState or None
     warm_start : bool, default=False
         Start from the last fit: after new answers, cluster numbers stay what they were.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class PCKMeans(PairwiseKMeans):
         n_clusters: int = 8,
         *,
         w: Any = "auto",
-        metric: Any = "sqeuclidean",
+        distortion: Any = "sqeuclidean",
         inference: str = "icm",
         exact_assignment: bool = False,
         time_limit: float = 10.0,
@@ -120,10 +122,11 @@ class PCKMeans(PairwiseKMeans):
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
-        self.metric = metric
+        self.distortion = distortion
         self.inference = inference
         self.exact_assignment = exact_assignment
         self.time_limit = time_limit
@@ -133,9 +136,10 @@ class PCKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.metric = metric
 
     def _distortion(self) -> Distortion:
-        return get_distortion(self.metric, "metric")
+        return chosen_distortion(self.distortion, self.metric)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         limit = check_real("time_limit", self.time_limit, finite=False)

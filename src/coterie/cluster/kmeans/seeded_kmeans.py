@@ -27,9 +27,11 @@ class SeededKMeans(PCKMeans):
     ----------
     n_clusters : int, default=8
         May be more than the seeds have labels; the other centres start by k-means++.
-    metric : str or Distortion, default="sqeuclidean"
+    distortion : str or Distortion, default="sqeuclidean"
     n_init, max_iter, tol, random_state
         As in `PCKMeans`.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -58,18 +60,20 @@ class SeededKMeans(PCKMeans):
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "sqeuclidean",
+        distortion: Any = "sqeuclidean",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.metric = metric
+        self.distortion = distortion
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.metric = metric
 
     def fit(
         self,
