@@ -34,6 +34,7 @@ __all__ = [
     "RDPMeans",
     "SeededKMeans",
     "TVClust",
+    "choose_n_clusters",
     "compare",
     "load",
     "save",
@@ -62,6 +63,7 @@ _HOMES = {
     "Mosaic": "coterie.cluster",
     "PPC": "coterie.mixture",
     "TVClust": "coterie.mixture",
+    "choose_n_clusters": "coterie.comparison",
     "compare": "coterie.comparison",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
@@ -82,7 +84,7 @@ if TYPE_CHECKING:
         RDPMeans,
         SeededKMeans,
     )
-    from coterie.comparison import compare
+    from coterie.comparison import choose_n_clusters, compare
     from coterie.constraints import Constraints, PairTable
     from coterie.mixture import PPC, TVClust
     from coterie.persistence import load, save

@@ -344,6 +344,28 @@ def test_seeded_and_constrained_number_clusters_by_label():
     assert len(by_pairs.violations_) == 0
 
 
+def test_plain_icm_is_the_printed_e_step():
+    """From given labels no single row gains by moving; whole groups may."""
+    better = 0
+    for seed in range(10):
+        X, known, _ = random_problem(seed, n=60, pairs=80)
+        params = {"w": 2.0, "init": X[:3], "random_state": seed}
+        plain = PCKMeans(3, inference="plain_icm", **params).fit(X, constraints=known)
+        history = plain.objective_history_
+        assert (np.diff(history) <= 1e-10 * np.abs(history[:-1])).all()
+        assert plain.converged_
+        at_end = PCKMeans(3, **params).fit(X, constraints=known)
+        better += at_end.objective_ < plain.objective_ * (1 - 1e-9)
+        labels, centers = plain.labels_, plain.cluster_centers_
+        least = pck_objective(X, labels, centers, known, 2.0)
+        for row in range(len(X)):
+            for other in set(range(3)) - {labels[row]}:
+                moved = labels.copy()
+                moved[row] = other
+                assert pck_objective(X, moved, centers, known, 2.0) >= least - 1e-9
+    assert better >= 5  # what local search with groups is for
+
+
 @pytest.mark.parametrize(
     "estimator", [PCKMeans, SeededKMeans, ConstrainedKMeans, COPKMeans, HMRFKMeans]
 )

@@ -56,7 +56,8 @@ class HMRFKMeans(PairwiseKMeans):
         lets cannot-links outweigh everything as their number grows).
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
-        "belief_propagation", "linear_program", "exact" or "auto".
+        "belief_propagation", "linear_program", "exact", "auto", or "plain_icm": row by row, as
+        printed.
     init : str, array or fitted model, default="auto"
         As in `PCKMeans`; "perturb" completes neighbourhoods by perturbing the global centroid, as
         printed in section 3.3.5.

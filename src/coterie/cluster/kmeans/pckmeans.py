@@ -43,7 +43,8 @@ class PCKMeans(PairwiseKMeans):
         "itakura-saito", or an object from `coterie.distortions`.
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
-        "belief_propagation", "linear_program", "exact" or "auto".
+        "belief_propagation", "linear_program", "exact", "auto", or "plain_icm": row by row, as
+        printed.
     exact_assignment : bool, default=False
         Where the fit by `inference="icm"` would end, solve the assignment step to proven
         optimality (elimination where the pairs form narrow graphs, otherwise a mixed-integer
