@@ -54,9 +54,9 @@ class PCKMeans(PairwiseKMeans):
         Seconds for `exact_assignment` in a fit (a step may use half of what is left), and for
         finding an assignment that keeps the hard pairs where greedy search does not.
     init : str, array or fitted model, default="auto"
-        "auto": the neighbourhoods of the pairs and k-means++, ten starts in all; each is run for
-        five iterations (of many rows, on a sample of those in no pair) and the one of lowest
-        objective goes on. One start, as it is:
+        "auto": sixteen starts, from the neighbourhoods of the pairs and by k-means++; after two
+        iterations the five lowest go on, after five the lowest (of many rows, these are run on a
+        sample of those in no pair). One start, as it is:
 
         - "neighborhoods": centroids of the groups that the must-links form, the K largest or K
           large ones far apart, whichever costs less; if they are fewer than K, rows that are
@@ -71,7 +71,7 @@ class PCKMeans(PairwiseKMeans):
         centres and labels.
     n_init : "auto" or int, default="auto"
         Number of whole runs; the one with the lowest objective is kept. "auto" is 1: with
-        `init="auto"` ten starts are compared already, for a third of what ten runs would cost.
+        `init="auto"` sixteen starts are compared already, for less than ten runs would cost.
     max_iter : int, default=300
     tol : float, default=1e-6
         Stop when the objective falls by less than this share of itself.
