@@ -34,6 +34,7 @@ __all__ = [
     "RDPMeans",
     "SeededKMeans",
     "TVClust",
+    "choose_n_clusters",
     "compare",
     "engine",
     "load",
@@ -63,6 +64,7 @@ _HOMES = {
     "Mosaic": "coterie.cluster",
     "PPC": "coterie.mixture",
     "TVClust": "coterie.mixture",
+    "choose_n_clusters": "coterie.comparison",
     "compare": "coterie.comparison",
     "engine": "coterie.data",
     "load": "coterie.persistence",
@@ -84,7 +86,7 @@ if TYPE_CHECKING:
         RDPMeans,
         SeededKMeans,
     )
-    from coterie.comparison import compare
+    from coterie.comparison import choose_n_clusters, compare
     from coterie.constraints import Constraints, PairTable
     from coterie.data import engine
     from coterie.mixture import PPC, TVClust

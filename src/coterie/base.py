@@ -13,7 +13,12 @@ from coterie.constraints import Constraints, PairTable
 from coterie.data import DaskRows, StoredRows, is_dask
 from coterie.exceptions import InvalidData
 from coterie.progress import announce_compiling
-from coterie.validation import check_constraints, check_rows, check_sample_weight
+from coterie.validation import (
+    check_constraints,
+    check_rows,
+    check_sample_weight,
+    refuse_constraints_as_y,
+)
 
 __all__ = ["ConstrainedClusterer", "broken_pairs"]
 
@@ -42,13 +47,24 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 
     def _check_fit_input(
-        self, X: Any, constraints: Any, sample_weight: Any = None
+        self, X: Any, y: Any, constraints: Any, sample_weight: Any = None
     ) -> tuple[Any, Constraints, NDArray[np.float64] | None]:
-        """Rows (float32/64, dense or CSR, or in files), constraints for them, weights or None."""
+        """Rows (float32/64, dense or CSR, or in files), constraints for them, weights or None.
+
+        `y` is ignored, unless it is a `Constraints`: a slip that would cost the user every pair.
+        """
+        refuse_constraints_as_y(self, y)
         announce_compiling()
         X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]:
+        """Fit and return `labels_`, (n_samples,); arguments as in `fit`."""
+        # scikit-learn's own drops y before `fit` could look at it.
+        refuse_constraints_as_y(self, y, "fit_predict")
+        labels: NDArray[Any] = super().fit_predict(X, y, **kwargs)
+        return labels
 
     def _check_new_rows(self, X: Any) -> Any:
         """Rows for `predict` and `transform`, with the columns seen in `fit`."""

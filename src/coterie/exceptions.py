@@ -22,6 +22,7 @@ __all__ = [
     "InvalidData",
     "InvalidModel",
     "InvalidParameter",
+    "MisplacedConstraints",
     "MissingData",
     "MissingDependency",
     "RowsChanged",
@@ -55,6 +56,10 @@ class InfeasibleConstraints(InvalidConstraints):
     def __init__(self, message: str, conflict: Constraints | None = None) -> None:
         super().__init__(message)
         self.conflict = conflict
+
+
+class MisplacedConstraints(CoterieError, TypeError):
+    """Constraints given as `y`, which clusterers ignore; the message shows the right call."""
 
 
 class UndecidedFeasibility(CoterieError, RuntimeError):

@@ -9,7 +9,7 @@ costs next to nothing and never stops them.
 >>> X = np.random.default_rng(0).normal(size=(50, 2))
 >>> seen = []
 >>> with watching(seen.append):
-...     model = PCKMeans(3, random_state=0).fit(X)
+...     model = PCKMeans(3, init="k-means++", random_state=0).fit(X)
 >>> seen[0].step, seen[0].total
 (1, 300)
 """

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
+from coterie.exceptions import (
+    InvalidConstraints,
+    InvalidData,
+    InvalidParameter,
+    MisplacedConstraints,
+)
 from coterie.words import nearest
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "check_real",
     "check_rows",
     "check_sample_weight",
+    "refuse_constraints_as_y",
 ]
 
 
@@ -87,6 +93,21 @@ def check_constraints(constraints: Any, n_samples: int) -> Constraints:
             "constraints.subset(rows) with the row numbers that are left."
         )
     return constraints
+
+
+def refuse_constraints_as_y(estimator: Any, y: Any, method: str = "fit") -> None:
+    """Refuse `Constraints` in the place of `y`, where they would be ignored without a word."""
+    if not isinstance(y, Constraints):
+        return
+    name = type(estimator).__name__
+    if has_fit_parameter(estimator, "constraints"):
+        remedy = f"Name the argument: {name}(...).{method}(X, constraints=your_constraints)."
+    else:
+        remedy = f"{name} takes no constraints: {name}(...).{method}(X)."
+    raise MisplacedConstraints(
+        f"the second argument of {method} is y, which is ignored, and it was given a "
+        f"Constraints. {remedy}"
+    )
 
 
 def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:

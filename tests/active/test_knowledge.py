@@ -88,10 +88,10 @@ def test_heads_are_the_first_subjects_of_the_groups(items):
 
 def test_a_doubt_reaches_the_whole_group_and_ends_with_an_answer():
     known = Knowledge(answers([(0, 1, "same"), (5, 1, "unknown")]))
-    assert known.in_doubt(5, 0)
-    assert not known.in_doubt(5, 2)
+    assert [answer.rows for answer in known.doubts(5, 0)] == [(5, 1)]
+    assert not known.doubts(5, 2)
     known.add(Answer(3, (5, 1), "different"))
-    assert not known.in_doubt(5, 0)
+    assert not known.doubts(5, 0)
     assert known.relation(5, 0) == -1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -217,6 +219,59 @@ def test_dont_know_is_not_asked_again(strategy):
     clean = session.constraints
     same = y[clean.pairs[:, 0]] == y[clean.pairs[:, 1]]
     assert (same == (clean.kind > 0)).all()  # nothing false was inferred from not knowing
+
+
+PLACING = [ExploreConsolidate(3), MinMax(3), NPU(3, n_trees=5)]
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_dont_know_bars_the_question_and_not_the_neighbourhood(tries):
+    """Of one row nobody can tell anything: each neighbourhood is asked `tries` times, no more."""
+    X, y = blobs(3, 10, spread=2.0)
+    riddle = int(np.flatnonzero(y == 1)[4])
+    session = ActiveSession(X, strategy=ExploreConsolidate(3, tries=tries), random_state=0)
+    tell = LabelOracle(y)
+    while (query := session.ask()) is not None:
+        assert query.rows[1] != riddle  # it has no neighbourhood that it could stand for
+        session.tell(query, "unknown" if query.rows[0] == riddle else tell(query).answer)
+    asked = [a.rows[1] for a in session.history if a.rows[0] == riddle]
+    assert len(set(asked)) == len(asked)
+    assert np.bincount(y[asked], minlength=3).tolist() == [tries] * 3
+
+
+def test_later_puts_the_neighbourhood_off():
+    """Who says "later" is not asked about the same row and cluster at once."""
+    X, y = blobs(3, 10, spread=2.0)
+    session = ActiveSession(X, strategy=ExploreConsolidate(3), random_state=0)
+    answer_all(session, LabelOracle(y), max_questions=12)
+    query = session.ask()
+    session.tell(query, "later")
+    again = session.ask()
+    assert again is not None
+    row, group = query.rows[0], y[query.rows[1]]
+    assert not (again.rows[0] == row and y[again.rows[1]] == group)
+
+
+@pytest.mark.parametrize("strategy", PLACING, ids=repr)
+def test_rows_of_which_little_is_known_are_placed_after_all(strategy):
+    """With a third of don't-knows, far more rows find their cluster than by giving up at once."""
+    X, y = blobs(3, 12, spread=3.0)
+    placed = []
+    for tries in (1, 3):
+        count = 0
+        for seed in range(4):
+            oracle = LabelOracle(y, unknown_rate=0.35, random_state=seed)
+            session = ActiveSession(
+                X,
+                strategy=replace(strategy, tries=tries),
+                estimator=PCKMeans(3, random_state=0),
+                random_state=seed,
+            )
+            answer_all(session, oracle)
+            sizes = session.constraints.closure(hard_only=False).sizes
+            count += sizes[sizes > 1].sum()
+        placed.append(count)
+    assert placed[1] > placed[0]
 
 
 @pytest.mark.parametrize("strategy", EVERY, ids=repr)

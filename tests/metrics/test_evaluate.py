@@ -113,3 +113,16 @@ def test_satisfaction_of_certain_pairs_costs_their_strength():
 def test_no_pairs_are_all_kept():
     got = constraint_satisfaction([0, 1, 2], Constraints(3))
     assert got == (1.0, 1.0, 1.0, 0, 0, 0.0)
+
+
+def test_pairs_can_be_left_out_of_f():
+    true, pred = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 1])
+    known = Constraints(6, must_link=[(0, 1), (3, 4)])
+    plain = evaluate(true, pred, constraints=known)
+    fair = evaluate(true, pred, constraints=known, pairs="unconstrained")
+    assert (plain["recall"], fair["recall"]) == pytest.approx((4 / 6, 2 / 4))
+    assert {k for k in plain if plain[k] != fair[k]} == {"precision", "recall", "f"}
+    part = evaluate(true, pred, constraints=known, rows=[0, 1, 3, 5], pairs="unconstrained")
+    assert (part["recall"], part["n_rows"]) == (1.0, 4)
+    with pytest.raises(InvalidParameter, match="needs the constraints"):
+        evaluate(true, pred, pairs="unconstrained")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from coterie.exceptions import InvalidData
+from coterie import Constraints
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.metrics import match_labels, matched_accuracy, pairwise_f, pairwise_scores
 
 labelings = st.integers(1, 9).flatmap(
@@ -18,8 +19,10 @@ labelings = st.integers(1, 9).flatmap(
 )
 
 
-def naive_pairwise(true: list[int], pred: list[int]) -> tuple[float, float, float]:
-    pairs = list(combinations(range(len(true)), 2))
+def naive_pairwise(
+    true: list[int], pred: list[int], told: frozenset[tuple[int, int]] = frozenset()
+) -> tuple[float, float, float]:
+    pairs = [p for p in combinations(range(len(true)), 2) if p not in told]
     same_true = {p for p in pairs if true[p[0]] == true[p[1]]}
     same_pred = {p for p in pairs if pred[p[0]] == pred[p[1]]}
     both = len(same_true & same_pred)
@@ -95,3 +98,20 @@ def test_reexported_scores_are_scikit_learns():
 
     assert metrics.adjusted_rand_score is adjusted_rand_score
     assert metrics.normalized_mutual_info_score is normalized_mutual_info_score
+
+
+@given(labelings, st.integers(0, 2**16))
+def test_pairs_that_were_told_do_not_count(labels, seed):
+    true, pred = labels
+    rng = np.random.default_rng(seed)
+    told = [p for p in combinations(range(len(true)), 2) if rng.random() < 0.4]
+    # Half of them twice, as a must-link and as a cannot-link: a pair is left out once.
+    known = Constraints(len(true), must_link=told, cannot_link=told[::2])
+    expected = naive_pairwise(true, pred, frozenset(told))
+    assert pairwise_scores(true, pred, constraints=known) == pytest.approx(expected)
+    assert pairwise_f(true, pred, constraints=known) == pytest.approx(expected[2])
+
+
+def test_constraints_of_other_rows_are_refused():
+    with pytest.raises(InvalidParameter, match="subset"):
+        pairwise_f([0, 1], [0, 1], constraints=Constraints(3))

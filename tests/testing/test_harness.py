@@ -32,6 +32,7 @@ def test_an_honest_estimator_passes(check):
         (toys.DependsOnPairOrder, "check_numbering_of_rows", "renumbered|row numbers"),
         (toys.MutatesParameters, "check_leaves_its_input_alone", "n_init"),
         (toys.UsesY, "check_y_is_ignored", "y must be ignored"),
+        (toys.LosesConstraintsInY, "check_constraints_as_y_are_refused", "into y"),
         (toys.NanObjective, "check_objective_is_monotone", "not finite"),
         (toys.RisingObjective, "check_objective_is_monotone", "one way"),
         (toys.Unseeded, "check_determinism", "differ in"),

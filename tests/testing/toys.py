@@ -22,7 +22,7 @@ class Toy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClustere
         self.random_state = random_state
 
     def fit(self, X, y=None, *, constraints=None):
-        X, pairs, _ = self._check_fit_input(X, constraints)
+        X, pairs, _ = self._check_fit_input(X, y, constraints)
         X = X.astype(np.float64)
         pairs = self._read(pairs)
         middle = X.mean(axis=0)
@@ -229,6 +229,11 @@ class AcceptsOtherRows(Toy):
         return super().fit(X, y, constraints=constraints)
 
 
+class LosesConstraintsInY(Toy):
+    def fit(self, X, y=None, *, constraints=None):
+        return super().fit(X, constraints=constraints)
+
+
 class RemembersEarlierFits(Toy):
     def _publish(self, labels, centers, history, pairs, cost):
         if hasattr(self, "labels_"):
@@ -261,7 +266,7 @@ class Weighted(Toy):
     """Plain K-Means from given centres, for row weights."""
 
     def fit(self, X, y=None, *, constraints=None, sample_weight=None):
-        X, pairs, _ = self._check_fit_input(X, constraints)
+        X, pairs, _ = self._check_fit_input(X, y, constraints)
         weights = np.ones(len(X)) if sample_weight is None else self._weights(sample_weight)
         centers = np.asarray(self.init, dtype=float)
         for _ in range(50):

@@ -217,3 +217,11 @@ def test_pipeline_by_metadata_routing():
         with pytest.raises(InvalidConstraints, match="subset"):
             pipe.fit(X[:100], constraints=known)
     np.testing.assert_array_equal(pipe[-1].labels_, by_name[-1].labels_)
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_constraints_as_y_are_refused(method):
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    known = Constraints(6, must_link=[(0, 1)])
+    with pytest.raises(TypeError, match=r"fit\(X, constraints="):
+        getattr(RCA(), method)(X, known)

@@ -42,11 +42,10 @@ class Refit:
         """Clusters of all rows, (n,). With another number of clusters the start is a new one."""
         if with_found_clusters(self._estimator, n_found):
             self._estimator = clone(self._estimator)
-            found = np.array(self._estimator.fit(X, constraints=constraints).labels_)
-            if self._last is not None:
-                found = renumbered(found, self._last)
-        else:
-            found = np.array(self._estimator.fit(X, constraints=constraints).labels_)
+        found = np.array(self._estimator.fit(X, constraints=constraints).labels_)
+        # After a new start the estimator goes on with numbers of its own.
+        if self._last is not None:
+            found = renumbered(found, self._last)
         self._last = found
         return found
 

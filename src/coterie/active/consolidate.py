@@ -29,13 +29,16 @@ class Consolidate(Strategy):
     ----------
     n_clusters : int
         K.
+    tries : int, default=3
+        See `Explore`.
     """
 
     n_clusters: int
+    tries: int = 3
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        return ConsolidatePlanner(context, check_count("n_clusters", self.n_clusters))
+        return ConsolidatePlanner(context, check_count("n_clusters", self.n_clusters), self.tries)
 
 
 @dataclass(frozen=True)
@@ -48,25 +51,28 @@ class ExploreConsolidate(Strategy):
         K; None if nobody knows.
     density_weighted : bool, default=False
         See `Explore`.
+    tries : int, default=3
+        See `Explore`.
     """
 
     counts: ClassVar[bool] = True
     n_clusters: int | None = None
     density_weighted: bool = False
+    tries: int = 3
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         explore = explore_planner(self, context)
         if self.n_clusters is None:
             return explore
-        return InTurn(explore, ConsolidatePlanner(context, self.n_clusters))
+        return InTurn(explore, ConsolidatePlanner(context, self.n_clusters, self.tries))
 
 
 def explore_planner(strategy: Any, context: Context) -> ExplorePlanner:
     """The first phase of a two-phase strategy."""
     if strategy.n_clusters is not None:
         check_count("n_clusters", strategy.n_clusters)
-    return ExplorePlanner(context, strategy.n_clusters, strategy.density_weighted)
+    return ExplorePlanner(context, strategy.n_clusters, strategy.density_weighted, strategy.tries)
 
 
 class InTurn(Planner):
@@ -98,8 +104,8 @@ class ConsolidatePlanner(TwoPhase):
 
     phase = "consolidate"
 
-    def __init__(self, context: Context, n_clusters: int) -> None:
-        super().__init__(context, n_clusters)
+    def __init__(self, context: Context, n_clusters: int, tries: int) -> None:
+        super().__init__(context, n_clusters, tries)
         self._sums = GroupSums(context.space)
 
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:

@@ -34,6 +34,9 @@ class Explore(Strategy):
     density_weighted : bool, default=False
         Prefer far rows of dense regions, so that outliers do not spend the questions: the distance
         is divided by the row's local radius plus the median radius.
+    tries : int, default=3
+        How many members of a neighbourhood are asked about a row, one after the other, while the
+        answer is "unknown": that bars the question, not the neighbourhood. 1 gives up at once.
 
     Examples
     --------
@@ -48,12 +51,13 @@ class Explore(Strategy):
     counts: ClassVar[bool] = True
     n_clusters: int | None = None
     density_weighted: bool = False
+    tries: int = 3
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         if self.n_clusters is not None:
             check_count("n_clusters", self.n_clusters)
-        return ExplorePlanner(context, self.n_clusters, self.density_weighted)
+        return ExplorePlanner(context, self.n_clusters, self.density_weighted, self.tries)
 
 
 class ExplorePlanner(TwoPhase):
@@ -61,8 +65,10 @@ class ExplorePlanner(TwoPhase):
 
     phase = "explore"
 
-    def __init__(self, context: Context, n_clusters: int | None, density_weighted: bool) -> None:
-        super().__init__(context, n_clusters)
+    def __init__(
+        self, context: Context, n_clusters: int | None, density_weighted: bool, tries: int
+    ) -> None:
+        super().__init__(context, n_clusters, tries)
         self._scale: Float | None = None
         if density_weighted:
             radius = self.space.local_radius(context.seed)

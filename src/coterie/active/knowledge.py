@@ -55,10 +55,14 @@ class Knowledge:
             return 1
         return -1 if b in self._cannot.get(a, ()) else 0
 
-    def in_doubt(self, row: int, other: int) -> bool:
-        """Whether "unknown" or "later" was said of `row` and a member of the other's group."""
+    def doubts(self, row: int, other: int) -> list[Answer]:
+        """What was said, "unknown" or "later", of `row` and members of the other's group."""
         target = self.group(other)
-        return any(self.group(seen) == target for seen in self._doubtful.get(row, ()))
+        return [
+            self.of_pair[ordered(row, seen)]
+            for seen in sorted(self._doubtful.get(row, ()))
+            if self.group(seen) == target
+        ]
 
     def is_open(self, i: int, j: int) -> bool:
         """Whether asking makes sense: not said, not implied, not set aside."""

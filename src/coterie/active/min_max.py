@@ -30,15 +30,18 @@ class MinMax(Strategy):
         K.
     density_weighted : bool, default=False
         In the first phase, see `Explore`.
+    tries : int, default=3
+        See `Explore`.
     """
 
     n_clusters: int
     density_weighted: bool = False
+    tries: int = 3
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         k = check_count("n_clusters", self.n_clusters)
-        return InTurn(explore_planner(self, context), MinMaxPlanner(context, k))
+        return InTurn(explore_planner(self, context), MinMaxPlanner(context, k, self.tries))
 
 
 class MinMaxPlanner(ConsolidatePlanner):

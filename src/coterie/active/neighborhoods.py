@@ -12,6 +12,7 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
 from coterie.active.space import FarthestFirst, Float
 from coterie.active.strategy import Context, Planner, bits
+from coterie.validation import check_count
 
 __all__ = ["Neighborhoods", "OpenRow", "TwoPhase", "read_neighborhoods"]
 
@@ -58,12 +59,15 @@ class Neighborhoods:
         return groups
 
 
-def read_neighborhoods(knowledge: Knowledge, first: int, n_clusters: int | None) -> Neighborhoods:
+def read_neighborhoods(
+    knowledge: Knowledge, first: int, n_clusters: int | None, tries: int
+) -> Neighborhoods:
     """Replay Explore's and Consolidate's rules over what is known.
 
     Groups are taken in the order they were first asked about: one that every neighbourhood
     refused founds the next while there are fewer than K; when K − 1 of K refused, it is in the
-    last one (§4.2: at most K − 1 questions a row).
+    last one (§4.2: at most K − 1 questions a row). "Unknown" bars that one question (footnote 2): a
+    neighbourhood is given up for a row after `tries` of its members, or when it has no more.
     """
     founders = [first]
     roots = {knowledge.group(first)}
@@ -72,7 +76,7 @@ def read_neighborhoods(knowledge: Knowledge, first: int, n_clusters: int | None)
         if knowledge.group(row) in roots:
             continue
         left = [h for h, founder in enumerate(founders) if knowledge.relation(row, founder) == 0]
-        asked_in_vain = {h for h in left if knowledge.in_doubt(row, founders[h])}
+        asked_in_vain = {h for h in left if _in_vain(knowledge, row, founders[h], tries)}
         complete = n_clusters is not None and len(founders) >= n_clusters
         if not left and not complete:
             founders.append(row)
@@ -87,14 +91,22 @@ def read_neighborhoods(knowledge: Knowledge, first: int, n_clusters: int | None)
     return read
 
 
+def _in_vain(knowledge: Knowledge, row: int, founder: int, tries: int) -> bool:
+    """Whether a neighbourhood need not be asked about a row any more, or not now ("later")."""
+    doubts = knowledge.doubts(row, founder)
+    put_off = any(answer.answer == "later" for answer in doubts)
+    return put_off or len(doubts) >= min(tries, len(knowledge.members(founder)))
+
+
 class TwoPhase(Planner):
     """Rows are placed one after the other, each by questions to the neighbourhoods in turn.
 
     A subclass says which row is next and in which order neighbourhoods are asked.
     """
 
-    def __init__(self, context: Context, n_clusters: int | None) -> None:
+    def __init__(self, context: Context, n_clusters: int | None, tries: int) -> None:
         self.context = context
+        self.tries = check_count("tries", tries)
         self.space = context.space
         self.n_clusters = n_clusters
         self.farthest = FarthestFirst(context.space)
@@ -123,7 +135,7 @@ class TwoPhase(Planner):
         """The neighbourhoods by the answers so far."""
         when = len(knowledge.answers)
         if self._last is None or self._last[0] is not knowledge or self._last[1] != when:
-            found = read_neighborhoods(knowledge, self.first, self.n_clusters)
+            found = read_neighborhoods(knowledge, self.first, self.n_clusters, self.tries)
             self._last = knowledge, when, found
         return self._last[2]
 
@@ -131,7 +143,7 @@ class TwoPhase(Planner):
         """Go on with rows that are under way; then new rows. One question a row."""
         hoods = self.read(knowledge)
         rng = self.context.rng(knowledge)
-        found = [self._question(item, hoods, rng) for item in hoods.open[:count]]
+        found = [self._question(item, hoods, knowledge, rng) for item in hoods.open[:count]]
         if len(found) == count:
             return found
         free = self._free(knowledge, hoods)
@@ -142,7 +154,7 @@ class TwoPhase(Planner):
             row, why = chosen
             free[row] = False
             item = OpenRow(row, list(range(len(hoods.members))))
-            found.append(self._question(item, hoods, rng, why))
+            found.append(self._question(item, hoods, knowledge, rng, why))
         return found
 
     def _free(self, knowledge: Knowledge, hoods: Neighborhoods) -> Any:
@@ -153,12 +165,18 @@ class TwoPhase(Planner):
         return free
 
     def _question(
-        self, item: OpenRow, hoods: Neighborhoods, rng: np.random.Generator, why: str = ""
+        self,
+        item: OpenRow,
+        hoods: Neighborhoods,
+        knowledge: Knowledge,
+        rng: np.random.Generator,
+        why: str = "",
     ) -> Query:
         """The row with a random member of the nearest neighbourhood that may be its own."""
         distance = self.distances(item.row, hoods)
         hood = min(item.left, key=lambda h: distance[h])
-        member = int(rng.choice(hoods.members[hood]))
+        unasked = [m for m in hoods.members[hood] if knowledge.is_open(item.row, m)]
+        member = int(rng.choice(unasked))
         tried = len(hoods.members) - len(item.left)
         reason = why or f"Row {item.row} is still without a cluster after {tried} that it is not in"
         text = f"{reason}; cluster {hood + 1} of {len(hoods.members)} is the nearest to try."

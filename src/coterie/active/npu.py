@@ -34,17 +34,22 @@ class NPU(Strategy):
     n_trees : int, default=50
     density_weighted : bool, default=False
         In the first phase, see `Explore`.
+    tries : int, default=3
+        See `Explore`.
     """
 
     n_clusters: int
     n_trees: int = 50
     density_weighted: bool = False
+    tries: int = 3
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         k = check_count("n_clusters", self.n_clusters)
         check_count("n_trees", self.n_trees)
-        return InTurn(explore_planner(self, context), NPUPlanner(context, k, self.n_trees))
+        return InTurn(
+            explore_planner(self, context), NPUPlanner(context, k, self.tries, self.n_trees)
+        )
 
 
 class NPUPlanner(ConsolidatePlanner):
@@ -52,8 +57,8 @@ class NPUPlanner(ConsolidatePlanner):
 
     phase = "npu"
 
-    def __init__(self, context: Context, n_clusters: int, n_trees: int) -> None:
-        super().__init__(context, n_clusters)
+    def __init__(self, context: Context, n_clusters: int, tries: int, n_trees: int) -> None:
+        super().__init__(context, n_clusters, tries)
         self.n_trees = n_trees
         self._of: tuple[bytes, NDArray[np.int32]] | None = None
 

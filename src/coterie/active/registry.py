@@ -64,7 +64,7 @@ def make_strategy(name: str, *, n_clusters: int | None = None, **settings: Any) 
     --------
     >>> from coterie.active import make_strategy
     >>> make_strategy("explore", n_clusters=3)
-    Explore(n_clusters=3, density_weighted=False)
+    Explore(n_clusters=3, density_weighted=False, tries=3)
     """
     made = STRATEGIES[check_choice("strategy", name, STRATEGIES)]
     parameters = inspect.signature(made).parameters

@@ -21,11 +21,11 @@ _NEAR = 8  # the local radius reaches to this neighbour within the sample
 
 
 def distortion_of(estimator: Any, given: str | Distortion | None = None) -> Distortion:
-    """What was given, else the estimator's own (`distortion` or `metric`), else sqeuclidean."""
+    """What was given, else the estimator's own (`metric`, or `distortion`), else sqeuclidean."""
     if given is not None:
         return get_distortion(given)
     parameters = {} if estimator is None else estimator.get_params(deep=False)
-    for name in ("distortion", "metric"):
+    for name in ("metric", "distortion"):  # where it has both, `metric` is None or the one meant
         value = parameters.get(name)
         if isinstance(value, (str, Distortion)):
             return get_distortion(value, name)

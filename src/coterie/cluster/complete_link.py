@@ -94,7 +94,7 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         y : ignored
         constraints : Constraints, optional
         """
-        X, given, _ = self._check_fit_input(X, constraints)
+        X, given, _ = self._check_fit_input(X, y, constraints)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         check_choice("metric", self.metric, _METRICS)
         check_real("time_limit", self.time_limit, finite=False)

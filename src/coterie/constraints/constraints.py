@@ -149,6 +149,31 @@ class Constraints:
 
         return redundant_pairs(self, hard_only)
 
+    def entailed(self, hard_only: bool = True, max_pairs: int = 1_000_000) -> Constraints:
+        """These pairs and all that follow from them (Basu et al. 2004, section 3), written out.
+
+        Rows that a path of must-links joins belong together; one cannot-link between two such
+        groups parts all their rows. What follows from hard pairs is hard. With
+        ``hard_only=False`` soft pairs are taken at their word too, and what follows weighs 1.
+        `closure` knows the same without writing it out, which is quadratic in the groups.
+
+        Raises
+        ------
+        InfeasibleConstraints
+            The pairs that count contradict each other.
+        InvalidParameter
+            More than `max_pairs` pairs follow.
+
+        Examples
+        --------
+        >>> pairs = Constraints(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 3)])
+        >>> pairs.entailed(hard_only=False)
+        Constraints(4 rows: 3 must-link, 3 cannot-link)
+        """
+        from coterie.constraints.entailment import entailed_pairs
+
+        return entailed_pairs(self, hard_only, max_pairs)
+
     def check_feasible(
         self, n_clusters: int, hard_only: bool = False, time_limit: float = 10.0
     ) -> IntArray:

@@ -23,6 +23,7 @@ from coterie.inference.model import (
     pairwise_model,
     subgraph,
 )
+from coterie.inference.plain_icm import plain_icm
 from coterie.inference.registry import ENGINES, Engine, engines, infer
 from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
 
@@ -55,6 +56,7 @@ __all__ = [
     "mean_field",
     "pair_energy",
     "pairwise_model",
+    "plain_icm",
     "polish",
     "restart_crowd",
     "subgraph",

@@ -24,6 +24,7 @@ from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
 from coterie.inference.model import Inference, PairwiseModel
+from coterie.inference.plain_icm import plain_icm
 from coterie.validation import check_choice
 
 __all__ = ["ENGINES", "Engine", "engines", "infer"]
@@ -69,6 +70,7 @@ class Engine:
 
 ENGINES: dict[str, Engine] = {
     "icm": Engine(icm),
+    "plain_icm": Engine(plain_icm),
     "mean_field": Engine(mean_field, marginals=True),
     "gibbs": Engine(gibbs, marginals=True),
     "belief_propagation": Engine(belief_propagation, marginals=True),

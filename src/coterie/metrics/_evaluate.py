@@ -8,7 +8,13 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
-from coterie.metrics._partition import check_partitions, matched_accuracy, pairwise_scores
+from coterie.metrics._partition import (
+    check_about,
+    check_partitions,
+    matched_accuracy,
+    pairwise_scores,
+)
+from coterie.validation import check_choice
 
 
 def evaluation_rows(
@@ -41,7 +47,7 @@ def evaluation_rows(
             )
         if constraints is None:
             raise InvalidParameter("rows='unconstrained' needs the constraints: pass constraints=")
-        _check_n_samples(n_samples, constraints)
+        check_about(n_samples, constraints)
         free = np.ones(n_samples, dtype=bool)
         free[constraints.pairs.ravel()] = False
         return np.flatnonzero(free).astype(np.int64)
@@ -68,20 +74,13 @@ def _rows_from_array(n_samples: int, chosen: NDArray) -> NDArray[np.int64]:
     return np.unique(chosen.astype(np.int64))
 
 
-def _check_n_samples(n_samples: int, constraints: Constraints) -> None:
-    if constraints.n_samples != n_samples:
-        raise InvalidParameter(
-            f"The constraints are about {constraints.n_samples} rows, the labels about "
-            f"{n_samples}; use constraints.subset(rows) for a part of the rows."
-        )
-
-
 def evaluate(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
     *,
     constraints: Constraints | None = None,
     rows: str | ArrayLike = "all",
+    pairs: str = "all",
 ) -> dict[str, float]:
     """Every external score of a clustering, over all rows or the ones that may fairly be scored.
 
@@ -93,9 +92,12 @@ def evaluate(
     labels_true, labels_pred : array-like of shape (n,)
         Classes and clusters of *all* rows; the choice of rows happens here.
     constraints : Constraints, optional
-        What the clustering was told; needed by ``rows="unconstrained"``.
+        What the clustering was told; needed by ``rows="unconstrained"`` and
+        ``pairs="unconstrained"``.
     rows : {"all", "unconstrained"} or array-like
         See `evaluation_rows`.
+    pairs : {"all", "unconstrained"}, default="all"
+        "unconstrained" leaves the pairs of the constraints out of precision, recall and F.
 
     Returns
     -------
@@ -105,10 +107,15 @@ def evaluate(
     """
     true, pred = check_partitions(labels_true, labels_pred)
     if constraints is not None:
-        _check_n_samples(true.size, constraints)
+        check_about(true.size, constraints)
     chosen = evaluation_rows(true.size, rows, constraints)
+    told = None
+    if check_choice("pairs", pairs, ("all", "unconstrained")) == "unconstrained":
+        if constraints is None:
+            raise InvalidParameter("pairs='unconstrained' needs the constraints: pass constraints=")
+        told = constraints.subset(chosen)
     true, pred = check_partitions(true[chosen], pred[chosen])
-    pairwise = pairwise_scores(true, pred)
+    pairwise = pairwise_scores(true, pred, constraints=told)
     return {
         "precision": pairwise.precision,
         "recall": pairwise.recall,

@@ -10,7 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from coterie.exceptions import InvalidData
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidData, InvalidParameter
 
 
 class PairwiseScores(NamedTuple):
@@ -40,7 +41,9 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else 1.0
 
 
-def pairwise_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairwiseScores:
+def pairwise_scores(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, constraints: Constraints | None = None
+) -> PairwiseScores:
     """Pairwise precision, recall and F-measure (Basu et al. 2004, §5.2).
 
     With T the pairs of rows of one class, P the pairs of rows in one cluster,
@@ -53,6 +56,10 @@ def pairwise_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairwiseS
     ----------
     labels_true, labels_pred : array-like of shape (n,)
         Two labelings of the same rows.
+    constraints : Constraints, optional
+        Pairs that do not count, because the clustering was told about them: as the paper says,
+        over "every pair of points that do not have explicit constraints between them". Give
+        `constraints.entailed()` to leave out what follows from them too.
 
     Returns
     -------
@@ -64,14 +71,32 @@ def pairwise_scores(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairwiseS
     both = _n_pairs(table.data)
     in_class = _n_pairs(np.asarray(table.sum(axis=1)).ravel())
     in_cluster = _n_pairs(np.asarray(table.sum(axis=0)).ravel())
+    if constraints is not None:
+        check_about(true.size, constraints)
+        i, j = np.unique(constraints.pairs, axis=0).T
+        one_class, one_cluster = true[i] == true[j], pred[i] == pred[j]
+        both -= int((one_class & one_cluster).sum())
+        in_class -= int(one_class.sum())
+        in_cluster -= int(one_cluster.sum())
     return PairwiseScores(
         _ratio(both, in_cluster), _ratio(both, in_class), _ratio(2 * both, in_cluster + in_class)
     )
 
 
-def pairwise_f(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
+def check_about(n_samples: int, constraints: Constraints) -> None:
+    """Refuse constraints about another number of rows."""
+    if constraints.n_samples != n_samples:
+        raise InvalidParameter(
+            f"The constraints are about {constraints.n_samples} rows, the labels about "
+            f"{n_samples}; use constraints.subset(rows) for a part of the rows."
+        )
+
+
+def pairwise_f(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, constraints: Constraints | None = None
+) -> float:
     """Pairwise F-measure alone: a score function for `sklearn.metrics.make_scorer`."""
-    return pairwise_scores(labels_true, labels_pred).f
+    return pairwise_scores(labels_true, labels_pred, constraints=constraints).f
 
 
 def match_labels(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[object, object]:

@@ -154,7 +154,7 @@ class GPKMeans(PropagatingClusterer):
             Passed on to the estimator.
         """
         self._check_parameters(X)
-        X, known, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, known, weights = self._check_fit_input(X, y, constraints, sample_weight)
         fit_params = {} if weights is None else {"sample_weight": weights}
         first = self._fresh_inner(self._rng(), weights)
         model = clone(first).fit(X, constraints=known, **fit_params)

@@ -111,7 +111,7 @@ class GraphPropagation(PropagatingClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the estimator.
         """
-        X, known, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, known, weights = self._check_fit_input(X, y, constraints, sample_weight)
         rng = self._rng()
         inner = self._fresh_inner(rng, weights)
         given = self._propagate(X, known, self._default_certainty(inner), rng)

@@ -123,6 +123,28 @@ def check_y_is_ignored(estimator: Any, can: Capabilities) -> None:
         )
 
 
+@needs()
+def check_constraints_as_y_are_refused(estimator: Any, can: Capabilities) -> None:
+    """Constraints in the place of `y` would be lost without a word: the right call is shown."""
+    problem = blobs()
+    X = can.prepare(problem.X)
+    for name in ("fit", "fit_predict", "fit_transform"):
+        method = getattr(can.fresh(estimator), name, None)
+        if method is None:
+            continue
+        try:
+            method(X, problem.constraints)
+            error: Exception | None = None
+        except Exception as raised:  # whatever it is, it is judged below
+            error = raised
+        shown = "(X, constraints=" if can.constraints else "(X)"
+        require(
+            isinstance(error, TypeError) and shown in str(error),
+            f"{name}(X, constraints) puts the pairs into y: a TypeError must show the right "
+            f"call; got {error!r}",
+        )
+
+
 @needs("constraints")
 def check_empty_constraints_are_none(estimator: Any, can: Capabilities) -> None:
     """No constraints, in either way of saying it, give the same fit and no violations."""
@@ -221,6 +243,7 @@ CHECKS = (
     check_constraints_are_refused,
     check_refuses_constraints_of_other_rows,
     check_y_is_ignored,
+    check_constraints_as_y_are_refused,
     check_empty_constraints_are_none,
     check_refit_forgets,
     check_failed_fit_leaves_the_model,

@@ -13,7 +13,13 @@ from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.validation import check_constraints, check_count, check_real, check_rows
+from coterie.validation import (
+    check_constraints,
+    check_count,
+    check_real,
+    check_rows,
+    refuse_constraints_as_y,
+)
 
 __all__ = ["RCA"]
 
@@ -89,6 +95,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Its must-links make the chunklets; weights and certainties say how much their rows
             count. A hard must-link counts as the strongest soft one, as a plain pair at least.
         """
+        refuse_constraints_as_y(self, y)
         X = check_rows(self, X, reset=True, sparse=False)
         known = check_constraints(constraints, X.shape[0])
         self._check_parameters(X.shape[1])

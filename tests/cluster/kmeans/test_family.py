@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from coterie import (
     ConstrainedKMeans,
     Constraints,
+    COPKMeans,
     HMRFKMeans,
     MPCKMeans,
     PCKMeans,
     SeededKMeans,
 )
 from coterie.data import use_threads
+from coterie.distortions import Cosine
 from coterie.exceptions import (
     InfeasibleConstraints,
     InvalidParameter,
@@ -339,3 +342,52 @@ def test_seeded_and_constrained_number_clusters_by_label():
         X, constraints=Constraints.from_labels(seeds)
     )
     assert len(by_pairs.violations_) == 0
+
+
+def test_plain_icm_is_the_printed_e_step():
+    """From given labels no single row gains by moving; whole groups may."""
+    better = 0
+    for seed in range(10):
+        X, known, _ = random_problem(seed, n=60, pairs=80)
+        params = {"w": 2.0, "init": X[:3], "random_state": seed}
+        plain = PCKMeans(3, inference="plain_icm", **params).fit(X, constraints=known)
+        history = plain.objective_history_
+        assert (np.diff(history) <= 1e-10 * np.abs(history[:-1])).all()
+        assert plain.converged_
+        at_end = PCKMeans(3, **params).fit(X, constraints=known)
+        better += at_end.objective_ < plain.objective_ * (1 - 1e-9)
+        labels, centers = plain.labels_, plain.cluster_centers_
+        least = pck_objective(X, labels, centers, known, 2.0)
+        for row in range(len(X)):
+            for other in set(range(3)) - {labels[row]}:
+                moved = labels.copy()
+                moved[row] = other
+                assert pck_objective(X, moved, centers, known, 2.0) >= least - 1e-9
+    assert better >= 5  # what local search with groups is for
+
+
+@pytest.mark.parametrize(
+    "estimator", [PCKMeans, SeededKMeans, ConstrainedKMeans, COPKMeans, HMRFKMeans]
+)
+def test_metric_and_distortion_are_two_names_of_one_parameter(estimator):
+    X, known, _ = random_problem(3, positive=True)
+    known = Constraints(len(X), known.must_link[:3])
+    by_name = {
+        name: estimator(3, **{name: "cosine"}, random_state=0).fit(X, constraints=known)
+        for name in ("distortion", "metric")
+    }
+    plain = estimator(3, random_state=0).fit(X, constraints=known)
+    one, two = by_name.values()
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert one.objective_ == two.objective_ != plain.objective_
+    for model in by_name.values():
+        copy = clone(model)
+        assert copy.get_params() == model.get_params()
+        np.testing.assert_array_equal(copy.fit(X, constraints=known).labels_, one.labels_)
+        np.testing.assert_array_equal(model.predict(X), one.predict(X))
+    again = clone(plain).set_params(metric=Cosine()).fit(X, constraints=known)
+    np.testing.assert_array_equal(again.labels_, one.labels_)
+    with pytest.raises(InvalidParameter, match="two names of one parameter"):
+        estimator(3, distortion="kl", metric="cosine").fit(X, constraints=known)
+    with pytest.raises(InvalidParameter, match=r"metric='cosin' is not known.*cosine"):
+        estimator(3, metric="cosin").fit(X, constraints=known)

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import BayesianGaussianMixture
 
 from coterie.constraints import Constraints
-from coterie.data import Rows
+from coterie.data import centered
 from coterie.exceptions import CoterieWarning
 from coterie.mixture import TVClust
 from coterie.mixture.tvclust.families import Gaussian
@@ -63,7 +63,7 @@ def test_splits_and_merges_mend_a_wrong_partition(wrong):
         ones = np.flatnonzero(y == 0)
         start[ones[X[ones, 0] > np.median(X[ones, 0])]] = 7
     view = TwoViews(
-        Rows.centered(X), np.empty(0), PairEvidence(Constraints(300)), Gaussian(X.var(0), 1.0, 5.0)
+        centered(X), np.empty(0), PairEvidence(Constraints(300)), Gaussian(X.var(0), 1.0, 5.0)
     )
     ascent = Ascent(20, Priors(Beta(10, 1), Beta(10, 1), Alpha(1.0)), 200, 1e-5)
     rng = np.random.default_rng(0)

@@ -21,7 +21,7 @@ class ConstrainedKMeans(SeededKMeans):
 
     Parameters
     ----------
-    n_clusters, metric, n_init, max_iter, tol, random_state
+    n_clusters, distortion, n_init, max_iter, tol, random_state, metric
         As in `SeededKMeans`.
 
     Examples

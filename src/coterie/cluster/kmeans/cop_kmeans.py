@@ -24,7 +24,7 @@ class COPKMeans(PCKMeans):
     Parameters
     ----------
     n_clusters : int, default=8
-    metric : str or Distortion, default="sqeuclidean"
+    distortion : str or Distortion, default="sqeuclidean"
     exact_assignment : bool, default=False
         End only with an assignment of proven least cost, as in `PCKMeans`.
     time_limit : float, default=10.0
@@ -32,6 +32,8 @@ class COPKMeans(PCKMeans):
         for `exact_assignment` in a fit.
     init, n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -71,18 +73,19 @@ class COPKMeans(PCKMeans):
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "sqeuclidean",
+        distortion: Any = "sqeuclidean",
         exact_assignment: bool = False,
         time_limit: float = 10.0,
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.metric = metric
+        self.distortion = distortion
         self.exact_assignment = exact_assignment
         self.time_limit = time_limit
         self.init = init
@@ -91,3 +94,4 @@ class COPKMeans(PCKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.metric = metric

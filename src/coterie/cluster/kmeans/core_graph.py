@@ -20,11 +20,13 @@ from coterie.inference import (
     icm,
     icm_plan,
     infer,
+    plain_icm,
     polish,
     restart_crowd,
 )
 
 PROVING = "least_energy"  # the engine that ends with a proof
+PLAIN = "plain_icm"  # the engine as printed, whose labels are left as they are
 
 
 class PairCosts(NamedTuple):
@@ -68,7 +70,7 @@ class CoreGraph:
         self._indptr, self._indices = self.core.indptr.copy(), self.core.indices.copy()
         graph = self._model(np.zeros((self.core.n_nodes, 1)), *np.zeros((2, self._indices.size, 1)))
         self._component = components(graph)[1]
-        self._crowd = crowd_of(graph, self._component)
+        self._crowd = None if engine == PLAIN else crowd_of(graph, self._component)
 
     @property
     def crowd_size(self) -> int:
@@ -134,10 +136,13 @@ class CoreGraph:
 
         Local search from `nodes` or from scratch; with `refresh` also a fresh search of crowded
         components; then the engine asked for, each component keeping whichever is better. The
-        engine that proves the least energy works only if `prove`.
+        engine that proves the least energy works only if `prove`; the plain one works alone.
         """
         saved, proven = 0.0, False
         try:
+            if self.engine == PLAIN:
+                found = plain_icm(model, nodes, random_state=seed, time_limit=self.time_limit)
+                return Labelled(found.labels, saved, proven)
             if nodes is None:
                 start, limit = cheapest_labels(model), self.time_limit
                 labels = icm(model, start, plan=plan, random_state=seed, time_limit=limit).labels

@@ -14,16 +14,27 @@ from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
-from coterie.cluster.kmeans.starts import complete_groups, initial_centers
+from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
+from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
 from coterie.cluster.labelling import check_domain, distances_to, nearest_centers
 from coterie.constraints import Constraints
 from coterie.data import Rows, one_blas_thread
-from coterie.distortions import Distortion
+from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
 from coterie.validation import check_choice, check_count, check_n_clusters, check_real
 
-INITS = ("neighborhoods", "k-means++", "random", "perturb")
+_DEFAULT_DISTORTION = "sqeuclidean"
+INITS = (
+    "auto",
+    "neighborhoods",
+    "largest",
+    "farthest",
+    "figure-1",
+    "k-means++",
+    "random",
+    "perturb",
+)
 
 
 class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
@@ -70,7 +81,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         """
-        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
         self._solve(X, self._read_pairs(constraints), weights, k)
@@ -93,23 +104,64 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             check_groups(problem)
             measure = problem.measure(self._metric_to_start_from(problem))
             rng = check_random_state(self.random_state)
+            solve = self._from_screened if self._screens(groups) else self._from_starts
             best: Result | None = None
-            geometry: Geometry | None = None
             for number in range(self._n_starts()):
                 seed = int(rng.randint(2**31 - 1))
-                starts = self._starts(problem, measure, number, seed, groups)
-                if geometry is None:  # one weight for all starts, which are compared by J
-                    geometry = problem.geometry(measure, self._weight(problem, starts))
-                start = _most_promising(problem, starts, geometry, seed)
-                result = run(
-                    problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed
-                )
+                # One weight for all starts, which are compared by J.
+                w = None if best is None else best.geometry.w
+                result = solve(problem, measure, number, seed, w, groups)
                 if best is None or result.history[-1] < best.history[-1]:
                     best = result
                 if result.stopped:
                     break
             assert best is not None
             self._publish(problem, best)
+
+    def _screens(self, groups: Array | None) -> bool:
+        """Whether a start is the best of many, rather than the one that was asked for."""
+        asked_for = groups is not None or self._model_to_start_from is not None
+        return not asked_for and isinstance(self.init, str) and self.init == "auto"
+
+    def _from_starts(
+        self,
+        problem: KMeansProblem,
+        measure: Measure,
+        number: int,
+        seed: int,
+        w: float | None,
+        groups: Array | None,
+    ) -> Result:
+        """A run from the start asked for: of two, from the one that costs less to begin with."""
+        starts = self._starts(problem, measure, number, seed, groups)
+        geometry = problem.geometry(measure, self._weight(problem, starts) if w is None else w)
+        start = _most_promising(problem, starts, geometry, seed)
+        return run(problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
+
+    def _from_screened(
+        self,
+        problem: KMeansProblem,
+        measure: Measure,
+        number: int,
+        seed: int,
+        w: float | None,
+        groups: Array | None,
+    ) -> Result:
+        """A run from the best of many starts, each of which was tried for a few iterations."""
+        stage = stage_of(problem, seed)
+        here = stage.problem
+        at = measure if here is problem else here.measure(measure.A)
+        found = many_centers(here, at, stage.n_candidates, first=number == 0, seed=seed)
+        starts = [Start(centers.astype(here.rows.dtype)) for centers in found]
+        geometry = here.geometry(at, self._weight(here, starts) if w is None else w)
+        best = screen(stage, starts, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
+        start, geometry = carry_over(problem, stage, best)
+        # The objective of a sample is another one: only that of all rows is part of the history.
+        before = best.history[:-1] if here is problem else []
+        most = 1 if best.stopped else self.max_iter - len(before)
+        result = run(problem, start, geometry, max_iter=most, tol=self.tol, seed=seed)
+        stopped = result.stopped or best.stopped
+        return result._replace(history=before + result.history, stopped=stopped)
 
     def _check_common(self) -> None:
         check_count("max_iter", self.max_iter)
@@ -233,6 +285,22 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         tags.input_tags.positive_only = self._distortion().positive_only
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def chosen_distortion(distortion: Any, metric: Any) -> Distortion:
+    """The distortion asked for by one of its two names; refuses two different ones.
+
+    `metric` None is not given, `distortion` at its default neither.
+    """
+    if metric is None:
+        return get_distortion(distortion)
+    same = isinstance(metric, str) and isinstance(distortion, str) and metric == distortion
+    if not (same or (isinstance(distortion, str) and distortion == _DEFAULT_DISTORTION)):
+        raise InvalidParameter(
+            f"distortion={distortion!r} and metric={metric!r}: these are two names of one "
+            "parameter; give one of them."
+        )
+    return get_distortion(metric, "metric")
 
 
 def _most_promising(

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
 from coterie.cluster.kmeans.problem import KMeansSettings
-from coterie.distortions import Distortion, get_distortion
+from coterie.distortions import Distortion
 from coterie.distortions.base import need_form
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_real
@@ -68,12 +68,15 @@ class HMRFKMeans(PairwiseKMeans):
         farthest cannot-linked pair where that is more, so that no cost is negative.
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
-        "belief_propagation", "linear_program", "exact" or "auto".
-    init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
-        As in `PCKMeans`; "perturb" completes them by perturbing the global
-        centroid instead, as printed.
+        "belief_propagation", "linear_program", "exact", "auto", or "plain_icm": row by row, as
+        printed.
+    init : str, array or fitted model, default="auto"
+        As in `PCKMeans`; "perturb" completes neighbourhoods by perturbing the global centroid, as
+        printed in section 3.3.5.
     n_init, max_iter, tol, random_state, warm_start
         As in `PCKMeans`.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -108,12 +111,13 @@ class HMRFKMeans(PairwiseKMeans):
         eta: Any = "auto",
         phi_max: Any = "tight",
         inference: str = "icm",
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -132,9 +136,10 @@ class HMRFKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.metric = metric
 
     def _distortion(self) -> Distortion:
-        return get_distortion(self.distortion)
+        return chosen_distortion(self.distortion, self.metric)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         check_choice("metric_form", self.metric_form, ("diagonal", "full"))

@@ -183,7 +183,7 @@ class LCVQE(PairwiseKMeans):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,

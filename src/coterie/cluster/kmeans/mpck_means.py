@@ -59,7 +59,7 @@ class MPCKMeans(HMRFKMeans):
         metric_form: str = "diagonal",
         per_cluster: bool = True,
         inference: str = "icm",
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
@@ -80,6 +80,7 @@ class MPCKMeans(HMRFKMeans):
 
     # What MPCK-Means fixes of HMRF-KMeans.
     distortion = "sqeuclidean"
+    metric = None
     learn_metric = True
     prior = None
     prior_width = "auto"

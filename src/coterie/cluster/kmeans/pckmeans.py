@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.cluster.kmeans.family import PairwiseKMeans
+from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
 from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
 from coterie.cluster.kmeans.run import Result, Start
-from coterie.distortions import Distortion, get_distortion
+from coterie.distortions import Distortion
 from coterie.validation import check_real
 
 __all__ = ["PCKMeans"]
@@ -38,12 +38,13 @@ class PCKMeans(PairwiseKMeans):
         fit that goes on from a fitted `PCKMeans` keeps the weight of that.
         0 uses the pairs for the start only (as SeededKMeans does); `numpy.inf` never breaks a
         pair (as ConstrainedKMeans).
-    metric : str or Distortion, default="sqeuclidean"
+    distortion : str or Distortion, default="sqeuclidean"
         "sqeuclidean", "mahalanobis", "cosine", "correlation", "kl", "i-divergence",
         "itakura-saito", or an object from `coterie.distortions`.
     inference : str, default="icm"
         Engine that labels the rows in constraints: "icm", "mean_field", "gibbs",
-        "belief_propagation", "linear_program", "exact" or "auto".
+        "belief_propagation", "linear_program", "exact", "auto", or "plain_icm": row by row, as
+        printed.
     exact_assignment : bool, default=False
         Where the fit by `inference="icm"` would end, solve the assignment step to proven
         optimality (elimination where the pairs form narrow graphs, otherwise a mixed-integer
@@ -52,19 +53,33 @@ class PCKMeans(PairwiseKMeans):
     time_limit : float, default=10.0
         Seconds for `exact_assignment` in a fit (a step may use half of what is left), and for
         finding an assignment that keeps the hard pairs where greedy search does not.
-    init : {"neighborhoods", "k-means++", "random", "perturb"}, array or fitted model
-        "neighborhoods": centroids of the groups that the must-links form, the K largest or K
-        large ones far apart, whichever costs less; if they are fewer than K, a row cannot-linked
-        to all of them, then k-means++. An array of shape
-        (n_clusters, n_features) gives the centres; a fitted model gives its centres and labels.
+    init : str, array or fitted model, default="auto"
+        "auto": sixteen starts, from the neighbourhoods of the pairs and by k-means++; after two
+        iterations the five lowest go on, after five the lowest (of many rows, these are run on a
+        sample of those in no pair). One start, as it is:
+
+        - "neighborhoods": centroids of the groups that the must-links form, the K largest or K
+          large ones far apart, whichever costs less; if they are fewer than K, rows that are
+          cannot-linked to all of them and to each other, then k-means++;
+        - "largest", "farthest": the same by one of the two choices;
+        - "figure-1": as printed, the K largest; if they are fewer, one row cannot-linked to all
+          of them, then perturbations of the global centroid;
+        - "perturb": groups as in "neighborhoods", then perturbations of the global centroid;
+        - "k-means++", "random": from the rows alone.
+
+        An array of shape (n_clusters, n_features) gives the centres; a fitted model gives its
+        centres and labels.
     n_init : "auto" or int, default="auto"
-        Number of starts; the one with the lowest objective is kept. "auto" is 1.
+        Number of whole runs; the one with the lowest objective is kept. "auto" is 1: with
+        `init="auto"` sixteen starts are compared already, for less than ten runs would cost.
     max_iter : int, default=300
     tol : float, default=1e-6
         Stop when the objective falls by less than this share of itself.
     random_state : int, RandomState or None
     warm_start : bool, default=False
         Start from the last fit: after new answers, cluster numbers stay what they were.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -98,20 +113,21 @@ class PCKMeans(PairwiseKMeans):
         n_clusters: int = 8,
         *,
         w: Any = "auto",
-        metric: Any = "sqeuclidean",
+        distortion: Any = "sqeuclidean",
         inference: str = "icm",
         exact_assignment: bool = False,
         time_limit: float = 10.0,
-        init: Any = "neighborhoods",
+        init: Any = "auto",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
         warm_start: bool = False,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
-        self.metric = metric
+        self.distortion = distortion
         self.inference = inference
         self.exact_assignment = exact_assignment
         self.time_limit = time_limit
@@ -121,9 +137,10 @@ class PCKMeans(PairwiseKMeans):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.metric = metric
 
     def _distortion(self) -> Distortion:
-        return get_distortion(self.metric, "metric")
+        return chosen_distortion(self.distortion, self.metric)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         limit = check_real("time_limit", self.time_limit, finite=False)

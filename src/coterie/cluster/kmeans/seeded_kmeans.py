@@ -9,7 +9,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans.pckmeans import PCKMeans
-from coterie.cluster.kmeans.starts import neighborhoods
+from coterie.cluster.kmeans.starts import neighborhoods, with_single_rows
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 from coterie.validation import check_n_clusters
@@ -27,9 +27,11 @@ class SeededKMeans(PCKMeans):
     ----------
     n_clusters : int, default=8
         May be more than the seeds have labels; the other centres start by k-means++.
-    metric : str or Distortion, default="sqeuclidean"
+    distortion : str or Distortion, default="sqeuclidean"
     n_init, max_iter, tol, random_state
         As in `PCKMeans`.
+    metric : str or Distortion, optional
+        Another name for `distortion`; give one of the two.
 
     Attributes
     ----------
@@ -58,18 +60,20 @@ class SeededKMeans(PCKMeans):
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "sqeuclidean",
+        distortion: Any = "sqeuclidean",
         n_init: Any = "auto",
         max_iter: int = 300,
         tol: float = 1e-6,
         random_state: Any = None,
+        metric: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.metric = metric
+        self.distortion = distortion
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.metric = metric
 
     def fit(
         self,
@@ -92,7 +96,7 @@ class SeededKMeans(PCKMeans):
             Pairs in place of labels (or beside them): must-linked rows seed a cluster together.
         sample_weight : array-like of shape (n_samples,), optional
         """
-        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
         classes = check_seeds(seeds, X.shape[0], k)
@@ -101,7 +105,7 @@ class SeededKMeans(PCKMeans):
             known = constraints + Constraints.from_labels(classes)
         groups = classes
         if not (classes >= 0).any():
-            groups = largest_groups(neighborhoods(known, k), k)
+            groups = largest_groups(with_single_rows(known, neighborhoods(known, k), k), k)
         binding = known.as_hard() if self._keeps_seeds else Constraints(X.shape[0])
         self._solve(X, binding, weights, k, groups)
         self._report(known)

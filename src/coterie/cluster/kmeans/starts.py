@@ -6,7 +6,7 @@ Basu et al. 2004, section 3.3.5 of Basu et al. 2006).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -113,18 +113,48 @@ def farthest_first(problem: KMeansProblem, measure: Measure, centers: Array, siz
     return np.array(chosen)
 
 
-def row_apart_from_all(constraints: Constraints, group: Array) -> int | None:
-    """A row cannot-linked to every neighbourhood and in none (Figure 1), if there is one."""
+def with_single_rows(constraints: Constraints, group: Array, n_clusters: int) -> Array:
+    """Groups (n,) and, where they are fewer than `n_clusters`, single rows as groups of one.
+
+    A row cannot-linked to every neighbourhood is one by itself (Figure 1 of Basu et al. 2004), and
+    so are rows that are cannot-linked to each other as well: what Explore finds (section 4). Rows
+    are taken one by one, always the one apart from most of those that are left.
+    """
     count = int(group.max(initial=-1)) + 1
-    if not count:
-        return None
+    grown = group.copy()
+    alive = _apart_from_all(constraints, group)
+    apart = _cannot_graph(constraints)
+    while alive.any() and count < n_clusters:
+        degree = np.where(alive, apart @ alive.astype(np.int64), -1)
+        row = int(degree.argmax())
+        grown[row] = count
+        count += 1
+        alive &= np.bincount(_neighbors(apart, row), minlength=alive.size) > 0
+    return grown
+
+
+def _apart_from_all(constraints: Constraints, group: Array) -> Array:
+    """Rows in no group and cannot-linked to some row of every group, (n,) bool."""
+    count = int(group.max(initial=-1)) + 1
     i, j = constraints.cannot_link.T
-    row, other = np.concatenate([i, j]), group[np.concatenate([j, i])]
-    keep = (group[row] < 0) & (other >= 0)
-    seen = np.unique(np.stack([row[keep], other[keep]], axis=1), axis=0)
-    rows, met = np.unique(seen[:, 0], return_counts=True)
-    apart = rows[met == count]
-    return int(apart[0]) if apart.size else None
+    row, other = np.concatenate([i, j]), np.concatenate([j, i])
+    if not count:  # apart from one another: each has a cannot-link
+        return np.bincount(row, minlength=group.size) > 0
+    keep = (group[row] < 0) & (group[other] >= 0)
+    met = np.unique(np.stack([row[keep], group[other[keep]]], axis=1), axis=0)[:, 0]
+    return np.bincount(met, minlength=group.size) == count
+
+
+def _cannot_graph(constraints: Constraints) -> Any:
+    """1 where two rows are cannot-linked, CSR (n, n)."""
+    i, j = constraints.cannot_link.T
+    n = constraints.n_samples
+    half = sp.coo_array((np.ones(i.size, dtype=np.int64), (i, j)), shape=(n, n))
+    return (half + half.T).tocsr()
+
+
+def _neighbors(graph: Any, row: int) -> Array:
+    return graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
 
 
 def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
@@ -163,11 +193,10 @@ def perturbed_mean(problem: KMeansProblem, measure: Measure, centers: Array, rng
     mean = problem.distortion.centroid(sums, counts, shared_metric(measure.A))
     missing = problem.settings.n_clusters - len(centers)
     noise = rng.standard_normal((missing, problem.rows.d))
-    spread = _spread(problem)
-    if not problem.distortion.translation_invariant:
-        spread = np.abs(mean).mean()
+    moving = problem.distortion.translation_invariant
+    spread = _spread(problem) if moving else float(np.abs(mean).mean())
     moved = mean + 0.01 * spread * noise
-    if not problem.distortion.translation_invariant and mean.min() >= 0:
+    if not moving and mean.min() >= 0:
         moved = np.maximum(moved, 0.1 * mean)  # stay inside the domain of non-negative rows
     return np.concatenate([np.asarray(centers).reshape(-1, problem.rows.d), moved])
 
@@ -182,32 +211,87 @@ def initial_centers(
 ) -> list[Array]:
     """Candidate centres (K, d) for one start; the caller keeps the one of least objective.
 
-    Where there are more than K neighbourhoods the first start offers two choices: the largest
-    (Basu et al. 2004, Figure 1) and the weighted farthest-first traversal (Basu et al. 2006,
-    section 3.3.5), since the largest may all lie in one cluster and the farthest may be
-    outliers. Later starts draw them at random, far ones more often, so that restarts differ.
+    Where there are more than K neighbourhoods the first start of "neighborhoods" offers two
+    choices: the largest (Basu et al. 2004, Figure 1) and the weighted farthest-first traversal
+    (Basu et al. 2006, section 3.3.5), since the largest may all lie in one cluster and the
+    farthest may be outliers. Later starts draw them at random, far ones more often, so that
+    restarts differ.
     """
-    k = problem.settings.n_clusters
     rng = np.random.default_rng(seed)
     if init == "random":
         p = problem.weights / problem.weights.sum() if problem.weights.size else None
-        return [problem.as_centers(rng.choice(problem.rows.n, k, replace=False, p=p), measure)]
+        k, n = problem.settings.n_clusters, problem.rows.n
+        return [problem.as_centers(rng.choice(n, k, replace=False, p=p), measure)]
     if init == "k-means++":
         return [plus_plus(problem, measure, np.empty((0, problem.rows.d)), rng)]
+    found = find_groups(problem, measure, seed, singles=_SINGLES[init])
+    return _from_groups(problem, measure, found, init, first, rng)
+
+
+# How many single rows may be neighbourhoods: none, the one of Figure 1, or all there are.
+_SINGLES = {"neighborhoods": None, "largest": None, "farthest": None, "figure-1": 1, "perturb": 0}
+
+
+class Groups(NamedTuple):
+    """Neighbourhoods, largest first: centroids (p, d) and weights (p,)."""
+
+    centers: Array
+    sizes: Array
+
+
+def find_groups(
+    problem: KMeansProblem, measure: Measure, seed: int, singles: int | None = None
+) -> Groups:
+    """The neighbourhoods of the pairs and at most so many of single rows, by size."""
+    k = problem.settings.n_clusters
     group = neighborhoods(problem.constraints, k, seed)
+    most = k if singles is None else min(k, int(group.max(initial=-1)) + 1 + singles)
+    if singles != 1 or (group >= 0).any():  # Figure 1: apart from neighbourhoods that there are
+        group = with_single_rows(problem.constraints, group, most)
     centers, sizes = group_centers(problem, measure, group)
     by_size = np.argsort(-sizes, kind="stable")
-    centers, sizes = centers[by_size], sizes[by_size]
-    if len(centers) > k:
-        if not first:
-            return [centers[_draw_apart(problem, measure, centers, sizes, rng)]]
-        return [centers[:k], centers[farthest_first(problem, measure, centers, sizes)]]
-    if init == "perturb":
-        return [perturbed_mean(problem, measure, centers, rng)]
-    apart = row_apart_from_all(problem.constraints, group)
-    if apart is not None and len(centers) < k:
-        centers = np.concatenate([centers, problem.as_centers(np.array([apart]), measure)])
-    return [plus_plus(problem, measure, centers, rng)]
+    return Groups(centers[by_size], sizes[by_size])
+
+
+def _from_groups(
+    problem: KMeansProblem, measure: Measure, found: Groups, init: str, first: bool, rng: Any
+) -> list[Array]:
+    """Centres from neighbourhoods; a way of choosing among them repeats itself only if named."""
+    centers, k = found.centers, problem.settings.n_clusters
+    if len(centers) <= k:
+        complete = perturbed_mean if init in ("perturb", "figure-1") else plus_plus
+        return [complete(problem, measure, centers, rng)]
+    if init not in ("largest", "farthest", "figure-1") and not first:
+        return [centers[_draw_apart(problem, measure, *found, rng)]]
+    choices = []
+    if init != "farthest":
+        choices.append(centers[:k])
+    if init not in ("largest", "figure-1"):
+        choices.append(centers[farthest_first(problem, measure, *found)])
+    return choices
+
+
+def many_centers(
+    problem: KMeansProblem, measure: Measure, count: int, *, first: bool, seed: int
+) -> list[Array]:
+    """`count` candidates (K, d): some from the neighbourhoods, the others by k-means++ of all rows.
+
+    Neighbourhoods are the better start where they tell the clusters apart and a poor one where
+    they do not (several in one cluster, none in another), and which of the two it is shows only
+    in the objective.
+    """
+    rng = np.random.default_rng(seed)
+    found = find_groups(problem, measure, seed)
+    candidates: list[Array] = []
+    if len(found.centers):
+        candidates = _from_groups(problem, measure, found, "neighborhoods", first, rng)
+        sure = len(found.centers) == problem.settings.n_clusters
+        while not sure and len(candidates) < max(2, count // 3):
+            candidates += _from_groups(problem, measure, found, "neighborhoods", False, rng)
+    none = np.empty((0, problem.rows.d))
+    while len(candidates) < count:
+        candidates.append(plus_plus(problem, measure, none, rng))
+    return candidates
 
 
 def _draw_apart(

@@ -167,7 +167,7 @@ class Mosaic(ConstrainedClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         """
-        X, constraints, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         self._check_parameters(X.shape[0], constraints)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         weights = np.ones(X.shape[0]) if weights is None else weights

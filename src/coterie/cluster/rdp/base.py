@@ -41,8 +41,10 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     divergence: Any
     random_state: Any
 
-    def _fit(self, X: Any, constraints: Any, sample_weight: Any, settings: RdpSettings) -> Self:
-        X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
+    def _fit(
+        self, X: Any, y: Any, constraints: Any, sample_weight: Any, settings: RdpSettings
+    ) -> Self:
+        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         random_state = check_random_state(self.random_state)
         seeds = [random_state.randint(2**31 - 1) for _ in range(settings.n_init)]
         with one_blas_thread():

@@ -89,4 +89,4 @@ class DPMeans(PricedMeans):
             check_count("n_init", self.n_init),
             XiRule.without_pairs(self.max_iter),
         )
-        return self._fit(X, None, sample_weight, settings)
+        return self._fit(X, y, None, sample_weight, settings)

@@ -141,4 +141,4 @@ class RDPMeans(PricedMeans):
                 self.xi0, self.xi_rate, self.xi_max, self.xi_ratio, self.patience, self.max_iter
             ),
         )
-        return self._fit(X, constraints, sample_weight, settings)
+        return self._fit(X, y, constraints, sample_weight, settings)

@@ -168,7 +168,7 @@ class PPC(ConstrainedClusterer):
             `Constraints.from_labels`.
         constraints : Constraints, optional
         """
-        X, constraints, _ = self._check_fit_input(X, constraints)
+        X, constraints, _ = self._check_fit_input(X, y, constraints)
         k = self._check_parameters(X.shape[0])
         if constraints.is_hard.any():
             constraints.check_feasible(k, hard_only=True)

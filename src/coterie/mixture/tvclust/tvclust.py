@@ -212,7 +212,7 @@ class TVClust(ConstrainedClusterer):
             check_count("max_iter", self.max_iter),
             check_real("tol", self.tol),
         )
-        X, pairs, weights = self._check_fit_input(X, constraints, sample_weight)
+        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         if inference == "gibbs" and weights is not None:
             raise InvalidParameter(
                 "inference='gibbs' takes no sample_weight: a row is sampled whole; use "

@@ -1,0 +1,133 @@
+"""Many starts for little: each is run for a few iterations, and only the best goes on.
+
+One start is a gamble, on text above all; ten whole runs cost ten times as much. After a few
+iterations the objectives of the starts are already in the order that they end in, nearly. Before
+the first, where centres are single rows or small groups, they are not.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._typing import Array
+from coterie.cluster.kmeans.problem import Geometry, KMeansProblem
+from coterie.cluster.kmeans.run import Result, Start, run
+
+__all__ = ["Stage", "carry_over", "screen", "stage_of"]
+
+
+class Round(NamedTuple):
+    """So many iterations in all, after which the `keep` lowest go on."""
+
+    iterations: int
+    keep: int
+
+
+_CANDIDATES = 16
+_FEWEST = 3  # of a core too large to be looked at so often: two of the pairs, one of the rows
+_ROUNDS = (Round(2, 5), Round(5, 1))
+_ROWS = 10_000  # that are enough to tell good starts from bad ones
+_ROWS_A_CLUSTER = 50  # or so many for each cluster, if that is more
+
+
+class Stage(NamedTuple):
+    """The problem that starts are screened on: the one to be solved, or a smaller likeness of it.
+
+    Attributes
+    ----------
+    problem : KMeansProblem
+        All rows in pairs and a sample of the others, each weighing what it stands for, so that
+        its objective estimates that of all rows; labelled by local search.
+    rows : (r,) int64
+        Those rows in the problem to be solved.
+    n_candidates : int
+        How many starts to screen: fewer where the rows in pairs alone are very many.
+    """
+
+    problem: KMeansProblem
+    rows: Array
+    n_candidates: int
+
+
+def stage_of(problem: KMeansProblem, seed: int) -> Stage:
+    """Where to screen the starts of `problem`; that itself if it is small."""
+    n, core = problem.rows.n, problem.core.rows
+    enough = max(_ROWS, _ROWS_A_CLUSTER * problem.settings.n_clusters)
+    if n <= enough:
+        every = np.arange(n)
+        if problem.settings.inference == "icm":
+            return Stage(problem, every, _CANDIDATES)
+        weights = problem.weights if problem.weights.size else None
+        return Stage(_like(problem, every, weights), every, _CANDIDATES)
+    free = np.setdiff1d(np.arange(n), core)
+    taken = min(free.size, max(enough - core.size, enough // 4))
+    drawn = np.random.default_rng(seed).choice(free, taken, replace=False)
+    rows = np.sort(np.concatenate([core, drawn]))
+    weights = problem.weights[rows] if problem.weights.size else np.ones(rows.size)
+    if taken:
+        weights = np.where(np.isin(rows, drawn), weights * (free.size / taken), weights)
+    count = int(np.clip(_CANDIDATES * 2 * enough // rows.size, _FEWEST, _CANDIDATES))
+    return Stage(_like(problem, rows, weights), rows, count)
+
+
+def _like(problem: KMeansProblem, rows: Array, weights: Array | None) -> KMeansProblem:
+    """The same problem on some of its rows, labelled by local search."""
+    return type(problem)(
+        problem.rows.take(rows),
+        problem.constraints.subset(rows),
+        weights,
+        problem.distortion,
+        problem.settings._replace(inference="icm"),
+    )
+
+
+def screen(
+    stage: Stage, starts: list[Start], geometry: Geometry, *, max_iter: int, tol: float, seed: int
+) -> Result:
+    """The lowest of short runs from `starts`, under the problem of the stage."""
+    runs: list[Result] = []
+    for start in starts:
+        few = min(_ROUNDS[0].iterations, max_iter)
+        runs.append(run(stage.problem, start, geometry, max_iter=few, tol=tol, seed=seed))
+        if runs[-1].stopped:
+            return _lowest(runs, 1)[0]._replace(stopped=True)
+    for last, coming in pairwise(_ROUNDS):
+        runs = _lowest(runs, last.keep)
+        few = min(coming.iterations, max_iter)
+        for number, found in enumerate(runs):
+            runs[number] = _go_on(stage.problem, found, few, tol, seed)
+            if runs[number].stopped:
+                return _lowest(runs, 1)[0]._replace(stopped=True)
+    return _lowest(runs, 1)[0]
+
+
+def _lowest(runs: list[Result], count: int) -> list[Result]:
+    return sorted(runs, key=lambda result: result.history[-1])[:count]
+
+
+def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, seed: int) -> Result:
+    """The run that ended in `found`, up to `max_iter` iterations; the last is made once more."""
+    before = found.history[:-1]
+    if found.converged or max_iter <= len(found.history):
+        return found
+    start = Start(found.centers, found.assignment.nodes)
+    most = max_iter - len(before)
+    result = run(problem, start, found.geometry, max_iter=most, tol=tol, seed=seed)
+    return result._replace(history=before + result.history)
+
+
+def carry_over(problem: KMeansProblem, stage: Stage, found: Result) -> tuple[Start, Geometry]:
+    """Where a run on `problem` goes on from what was found on the stage."""
+    if stage.problem is problem:
+        return Start(found.centers, found.assignment.nodes), found.geometry
+    measure = problem.measure(found.geometry.measure.A)
+    centers = (found.centers + stage.problem.rows.origin).astype(problem.rows.dtype)
+    nodes = None
+    if problem.core.n_nodes:
+        at = np.searchsorted(stage.rows, problem.core.rows)
+        nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
+        nodes[problem.core.node] = found.assignment.labels[at]
+    return Start(centers, nodes), problem.geometry(measure, found.geometry.w)
