@@ -99,7 +99,7 @@ class CoreGraph:
         self.exponent = np.ones(core.n_nodes)
         if settings.sampling == "point":
             self.exponent = core.sizes.astype(np.float64)
-        self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
+        self.wide = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
 
@@ -108,10 +108,10 @@ class CoreGraph:
         method = self.settings.inference
         everything = np.arange(self.core.n_nodes)
         if method not in _MAX_TABLE:
-            self.rough = _large_and_loopy(self.graph)
+            self.wide = _large_and_loopy(self.graph)
             return [self._part(method, everything, None)]
         plan = exact_plan(self.graph, max_table=_MAX_TABLE[method])
-        self.rough, self.width = plan.wide, plan.width
+        self.wide, self.width = plan.wide, plan.width
         if not plan.wide.any():
             return [self._part("exact", everything, plan)]
         if method == "exact":
@@ -222,7 +222,7 @@ class CoreGraph:
             exact[part.nodes] = part.method == "exact"
             engines.append(part.method)
         in_exact = int(exact[self.core.node].sum())
-        omega = "exact" if not self.rough.any() else "exact where narrow, else non-overlapping"
+        omega = "exact" if not self.wide.any() else "exact where narrow, else non-overlapping"
         return {
             "engines": engines,
             "free_rows": self.n_samples - int(self.core.rows.size),

@@ -26,7 +26,7 @@ from coterie.mixture.ppc.gaussians import (
     make_mixture,
     maximize,
 )
-from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at
+from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at, by_proportions
 from coterie.progress import keep_going
 
 __all__ = [
@@ -49,6 +49,10 @@ class PpcProblem(NamedTuple):
     prior: Prior
     update: WeightsUpdate
     shape: MixtureShape
+
+    def log_omega(self, pi: FloatArray) -> float:
+        """log Ω at weights (K,), as the update of the weights takes it."""
+        return 0.0 if self.update is by_proportions else at(self.prior, pi).log_omega
 
 
 class EmState(NamedTuple):
@@ -80,9 +84,14 @@ def make_problem(
     rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
 ) -> PpcProblem:
     """Prepare the prior and the update of the weights, once a fit."""
-    rough = core.rough if weights_update != "nonoverlapping" else np.ones_like(core.rough)
-    prior = Prior(core.graph, core.exponent, rough)
-    update: WeightsUpdate = ByGrid(prior) if weights_update == "grid" else ByGradient(prior)
+    prior = Prior(
+        core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping"
+    )
+    update: WeightsUpdate = ByGradient(prior)
+    if weights_update == "grid":
+        update = ByGrid(prior)
+    elif weights_update == "proportions":
+        update = by_proportions
     return PpcProblem(rows, core, prior, update, shape)
 
 
@@ -91,7 +100,7 @@ def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmR
 
     As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
     """
-    state = EmState(mixture, at(problem.prior, mixture.cluster_weights).log_omega, None)
+    state = EmState(mixture, problem.log_omega(mixture.cluster_weights), None)
     bounds: list[float] = []
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():

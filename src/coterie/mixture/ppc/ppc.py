@@ -34,7 +34,7 @@ from coterie.validation import check_choice, check_count, check_real
 __all__ = ["PPC"]
 
 SAMPLING = ("point", "chunklet")
-WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
+WEIGHTS_UPDATE = ("gradient", "proportions", "nonoverlapping", "grid")
 
 
 class PPC(ConstrainedClusterer):
