@@ -56,5 +56,3 @@ def keep_entries(model: PairwiseModel, keep: BoolArray) -> PairwiseModel:
         same=np.ascontiguousarray(model.same[keep]),
         differ=np.ascontiguousarray(model.differ[keep]),
     )
-
-

@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
+from coterie.exceptions import UnboundedObjective
 from coterie.mixture.ppc.core import CoreGraph, CorePosterior
 from coterie.mixture.ppc.gaussians import (
     CoreShares,
@@ -34,6 +35,7 @@ __all__ = [
     "EmState",
     "Expectation",
     "PpcProblem",
+    "comparable_bound",
     "expect",
     "make_problem",
     "posterior_of_all",
@@ -41,14 +43,22 @@ __all__ = [
 ]
 
 
+# Strengths of hard pairs before they are hard: certainties of .95 and .9975.
+_SOFTER = (3.0, 6.0)
+
+
 class PpcProblem(NamedTuple):
-    """What does not change from one iteration or start to the next."""
+    """What does not change from one iteration or start to the next.
+
+    `softer` are the problems to be solved first, in turn, where hard pairs would freeze mean field.
+    """
 
     rows: Rows
     core: CoreGraph
     prior: Prior
     update: WeightsUpdate
     shape: MixtureShape
+    softer: tuple[PpcProblem, ...] = ()
 
     def log_omega(self, pi: FloatArray) -> float:
         """log Ω at weights (K,), as the update of the weights takes it."""
@@ -84,35 +94,68 @@ def make_problem(
     rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
 ) -> PpcProblem:
     """Prepare the prior and the update of the weights, once a fit."""
-    prior = Prior(
-        core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping"
-    )
+    prior = Prior(core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping")
     update: WeightsUpdate = ByGradient(prior)
     if weights_update == "grid":
         update = ByGrid(prior)
     elif weights_update == "proportions":
         update = by_proportions
-    return PpcProblem(rows, core, prior, update, shape)
+    softer: list[PpcProblem] = []
+    if core.freezes:
+        cores = [core.soften(strength) for strength in _SOFTER]
+        softer = [make_problem(rows, soft, shape, weights_update) for soft in cores]
+    return PpcProblem(rows, core, prior, update, shape, tuple(softer))
 
 
 def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
     """Iterate until the mean penalised log-likelihood changes by less than `tol`.
 
-    As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
+    As in GaussianMixture, the bound of an iteration is that of the mixture it began with. Where
+    hard pairs would freeze mean field, EM comes to rest with soft ones in their place first.
+
+    Raises
+    ------
+    UnboundedObjective
+        If the bound is not finite.
     """
+    for easier in problem.softer:
+        mixture = run(easier, mixture, max_iter, tol).state.mixture
     state = EmState(mixture, problem.log_omega(mixture.cluster_weights), None)
     bounds: list[float] = []
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
         for iteration in range(1, max_iter + 1):
             found = expect(problem.rows, problem.core, state.mixture, state.marginals)
-            bounds.append((found.log_likelihood - state.log_omega) / problem.rows.n)
+            bounds.append(_finite(found.log_likelihood - state.log_omega) / problem.rows.n)
             state = _maximization(problem, state.mixture, found)
             if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
                 return EmRun(state, bounds, True)
             if not keep_going(iteration, max_iter, bounds[-1]):
                 break
     return EmRun(state, bounds, False)
+
+
+def _finite(bound: float) -> float:
+    """`bound`, refused if it is infinite or not a number."""
+    if not np.isfinite(bound):
+        raise UnboundedObjective(
+            f"The penalised log-likelihood came out as {bound}. Use weights_update="
+            '"proportions", rescale the columns of X, or give hard pairs a certainty of .99.'
+        )
+    return bound
+
+
+def comparable_bound(problem: PpcProblem, result: EmRun) -> float:
+    """The bound by which starts are compared: one measure for all, never an estimate.
+
+    What sampling and loopy messages estimate may lie above the truth, and higher for a worse
+    mixture; the bound of mean field may not.
+    """
+    if {"gibbs", "belief_propagation"}.isdisjoint(problem.core.engines):
+        return result.bounds[-1]
+    core, mixture = problem.core.by_mean_field(), result.state.mixture
+    found = expect(problem.rows, core, mixture)
+    return (found.log_likelihood - result.state.log_omega) / problem.rows.n
 
 
 # -- E-step --------------------------------------------------------------------------------------

@@ -15,11 +15,18 @@ from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.em import EmRun, PpcProblem, make_problem, posterior_of_all, run
+from coterie.mixture.ppc.em import (
+    EmRun,
+    PpcProblem,
+    comparable_bound,
+    make_problem,
+    posterior_of_all,
+    run,
+)
 from coterie.mixture.ppc.gaussians import (
     Mixture,
     MixtureShape,
@@ -27,6 +34,7 @@ from coterie.mixture.ppc.gaussians import (
     log_sum_rows,
     make_mixture,
 )
+from coterie.mixture.ppc.report import describe, warn_of_doubts
 from coterie.mixture.ppc.start import INITS, mixture_from_model, start_mixture
 from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count, check_real
@@ -176,12 +184,16 @@ class PPC(ConstrainedClusterer):
         settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
         core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
         problem = make_problem(Rows.centered(X), core, self._shape(), self.weights_update)
+        if (fallback := core.fallback()) is not None:
+            warnings.warn(fallback, ApproximationWarning, stacklevel=2)
         best: EmRun | None = None
-        for number in range(self._n_starts()):
+        highest, n_starts = -np.inf, self._n_starts()
+        for number in range(n_starts):
             start = self._start(problem, X, constraints, rng, number)
             result = run(problem, start, self.max_iter, self.tol)
-            if best is None or result.bounds[-1] > best.bounds[-1]:
-                best = result
+            score = result.bounds[-1] if n_starts == 1 else comparable_bound(problem, result)
+            if best is None or score > highest:
+                best, highest = result, score
         assert best is not None
         if not best.converged:
             warnings.warn(
@@ -259,7 +271,9 @@ class PPC(ConstrainedClusterer):
         self.constraints_ = constraints
         self.pair_posteriors_ = pair_posteriors(constraints, core, resp, posterior)
         self.violations_ = broken_pairs(labels, constraints, problem.core.strength)
-        self.inference_report_ = problem.core.report()
+        pi = mixture.cluster_weights
+        self.inference_report_ = describe(problem, pi, posterior, self.weights_update)
+        warn_of_doubts(pi, resp, posterior, stacklevel=3)
 
     # -- pairs ---------------------------------------------------------------------------------
     def suspect_pairs(self, k: int = 10) -> PairTable:

@@ -21,7 +21,16 @@ from coterie.inference import ExactPlan, PairwiseModel, eliminate, exact_plan
 from coterie.inference.forest import forest_entries, keep_entries
 from coterie.inference.model import components, entry_rows, subgraph
 
-__all__ = ["ByGradient", "ByGrid", "Prior", "Weights", "WeightsUpdate", "at", "by_proportions", "closed_form"]
+__all__ = [
+    "ByGradient",
+    "ByGrid",
+    "Prior",
+    "Weights",
+    "WeightsUpdate",
+    "at",
+    "by_proportions",
+    "closed_form",
+]
 
 _LEAST = 1e-15  # no cluster's weight falls below this, so that its logarithm stays finite
 _GRID_CLUSTERS = 5
