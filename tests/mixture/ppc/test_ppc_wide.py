@@ -95,6 +95,7 @@ def test_the_surrogate_of_a_forest_is_bounded_and_below_the_true_one(hard):
 
 
 def test_weights_are_the_maximum_of_the_forests_surrogate():
+    """Up to a fiftieth of what the rows by themselves would lose by going there."""
     for seed in range(6):
         c = dense(seed, k=2)
         core = core_of(c, 2)
@@ -106,7 +107,9 @@ def test_weights_are_the_maximum_of_the_forests_surrogate():
         others = [
             counts @ np.log([p, 1 - p]) - prior.log_omega(np.log([p, 1 - p]))[0] for p in grid
         ]
-        assert value >= max(others) - 0.03 * 6, seed
+        best = grid[np.argmax(others)]
+        lost = counts @ np.log(counts / counts.sum() / [best, 1 - best])
+        assert value >= max(others) - 0.02 * lost - 1e-6, seed
 
 
 def test_open_weights_stay_at_the_shares_of_the_rows():
@@ -257,10 +260,46 @@ def test_starts_of_sampling_are_compared_by_a_bound():
 
     X, links = grid_image()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("coterie.mixture.ppc.ppc.comparable_bound", spy)
+        patch.setattr("coterie.mixture.ppc.em.comparable_bound", spy)
         model = fit(X, links, inference="gibbs", n_init=3, max_iter=5)
     best = max(seen, key=lambda pair: pair[0])[1]
     assert len(seen) == 3
     assert model.lower_bounds_ == best.bounds
     again = fit(X, links, inference="exact", init=model, max_iter=1, tol=0)
     assert max(score for score, _ in seen) <= again.lower_bounds_[0] + 1e-9
+
+
+# -- starts ---------------------------------------------------------------------------------------
+def test_the_mixture_without_pairs_is_a_start_where_pairs_lead_astray():
+    """One class has most rows: must-links join them, and K-Means cuts the class in two."""
+    shares = (0.85, 0.1, 0.05)
+    centre = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(3, 400, p=shares)
+        X = centre[y] + rng.normal(size=(400, 3)) * [1.0, 1.0, 2.5]
+        told = labelled_pairs(y, 400, rng)
+        plain, model = fit(X, k=3), fit(X, told, 3)
+        assert matched_accuracy(y, model.labels_) >= matched_accuracy(y, plain.labels_)
+        from_plain = fit(X, told, 3, init=plain)
+        assert model.lower_bound_ >= from_plain.lower_bound_ - 5e-3
+
+
+def test_of_many_starts_few_are_run_to_the_end(monkeypatch):
+    from coterie.mixture.ppc import em
+
+    steps = []
+    expect = em.expect
+
+    def counted(*args, **kwargs):
+        steps.append(1)
+        return expect(*args, **kwargs)
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    told = labelled_pairs(rng.integers(0, 3, 120), 30, rng)
+    monkeypatch.setattr(em, "expect", counted)
+    settings = {"init": "random", "tol": 0, "max_iter": 100}
+    many = fit(X, told, 3, n_init=40, **settings)
+    assert len(steps) <= 40 * 10 + 5 * 90
+    assert many.lower_bound_ >= fit(X, told, 3, n_init=5, **settings).lower_bound_ - 1e-9

@@ -7,11 +7,13 @@ was given: an iteration takes an `EmState` and returns the next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from coterie._typing import FloatArray
+from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
 from coterie.mixture.ppc.core import CoreGraph, CorePosterior
@@ -35,16 +37,21 @@ __all__ = [
     "EmState",
     "Expectation",
     "PpcProblem",
+    "advance",
+    "begin",
+    "best_run",
     "comparable_bound",
     "expect",
     "make_problem",
     "posterior_of_all",
     "run",
+    "without_pairs",
 ]
 
 
 # Strengths of hard pairs before they are hard: certainties of .95 and .9975.
 _SOFTER = (3.0, 6.0)
+_BRIEF = 10  # iterations after which starts are compared: the order of their bounds rarely changes
 
 
 class PpcProblem(NamedTuple):
@@ -107,32 +114,68 @@ def make_problem(
     return PpcProblem(rows, core, prior, update, shape, tuple(softer))
 
 
-def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
-    """Iterate until the mean penalised log-likelihood changes by less than `tol`.
+def without_pairs(problem: PpcProblem) -> PpcProblem:
+    """The same rows and shape, and no pairs."""
+    settings = problem.core.settings
+    core = CoreGraph(Constraints(problem.rows.n), problem.shape.n_clusters, settings, 0)
+    return make_problem(problem.rows, core, problem.shape, "proportions")
 
-    As in GaussianMixture, the bound of an iteration is that of the mixture it began with. Where
-    hard pairs would freeze mean field, EM comes to rest with soft ones in their place first.
+
+def begin(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
+    """A run before its first iteration.
+
+    Where hard pairs would freeze mean field, EM comes to rest with soft ones in their place first.
+    """
+    for easier in problem.softer:
+        mixture = run(easier, mixture, max_iter, tol).state.mixture
+    state = EmState(mixture, problem.log_omega(mixture.cluster_weights), None)
+    return EmRun(state, [], False)
+
+
+def advance(problem: PpcProblem, so_far: EmRun, max_iter: int, tol: float) -> EmRun:
+    """Go on until the mean penalised log-likelihood changes by less than `tol`.
+
+    At most to iteration `max_iter`. As in GaussianMixture, the bound of an iteration is that of the
+    mixture it began with.
 
     Raises
     ------
     UnboundedObjective
         If the bound is not finite.
     """
-    for easier in problem.softer:
-        mixture = run(easier, mixture, max_iter, tol).state.mixture
-    state = EmState(mixture, problem.log_omega(mixture.cluster_weights), None)
-    bounds: list[float] = []
+    state, bounds, converged = so_far.state, list(so_far.bounds), so_far.converged
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
-        for iteration in range(1, max_iter + 1):
+        while len(bounds) < max_iter and not converged:
             found = expect(problem.rows, problem.core, state.mixture, state.marginals)
             bounds.append(_finite(found.log_likelihood - state.log_omega) / problem.rows.n)
             state = _maximization(problem, state.mixture, found)
-            if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-                return EmRun(state, bounds, True)
-            if not keep_going(iteration, max_iter, bounds[-1]):
+            converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
+            if not converged and not keep_going(len(bounds), max_iter, bounds[-1]):
                 break
-    return EmRun(state, bounds, False)
+    return EmRun(state, bounds, converged)
+
+
+def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
+    """One start from its first mixture to its last."""
+    return advance(problem, begin(problem, mixture, max_iter, tol), max_iter, tol)
+
+
+def best_run(
+    problem: PpcProblem, mixtures: Sequence[Mixture], whole: int, max_iter: int, tol: float
+) -> EmRun:
+    """The best of several starts, of which all but `whole` are left after a few iterations."""
+    runs = [begin(problem, mixture, max_iter, tol) for mixture in mixtures]
+    if len(runs) > whole:
+        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs]
+        scores = np.array([comparable_bound(problem, found) for found in brief])
+        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
+        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
+        runs = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
+    ended = [advance(problem, start, max_iter, tol) for start in runs]
+    if len(ended) == 1:
+        return ended[0]
+    return max(ended, key=lambda found: comparable_bound(problem, found))
 
 
 def _finite(bound: float) -> float:
