@@ -14,6 +14,7 @@ __all__ = [
     "AnswerNotSaved",
     "AnswersInUse",
     "AnswersMismatch",
+    "ApproximationWarning",
     "ContradictoryAnswer",
     "CoterieError",
     "CoterieWarning",
@@ -27,6 +28,7 @@ __all__ = [
     "MissingDependency",
     "RowsChanged",
     "TooWide",
+    "UnboundedObjective",
     "UndecidedFeasibility",
     "WorkersLost",
 ]
@@ -38,6 +40,10 @@ class CoterieError(Exception):
 
 class CoterieWarning(UserWarning):
     """Base of every warning raised on purpose by Coterie."""
+
+
+class ApproximationWarning(CoterieWarning):
+    """An answer that is approximate where an exact one might be expected; it says what to do."""
 
 
 class InvalidConstraints(CoterieError, ValueError):
@@ -88,6 +94,10 @@ class InvalidParameter(CoterieError, ValueError):
 
 class TooWide(CoterieError, ValueError):
     """Exact elimination would need a table larger than allowed (see `coterie.inference`)."""
+
+
+class UnboundedObjective(CoterieError, ValueError):
+    """What was to be maximised has no maximum; the message names the remedy."""
 
 
 class NotWritten(CoterieError, OSError):

@@ -145,3 +145,53 @@ def test_gibbs_repeats_for_one_seed():
     model = random_problem(4, hard=False).model
     a, b = gibbs(model, random_state=7, n_samples=50), gibbs(model, random_state=7, n_samples=50)
     assert (a.marginals == b.marginals).all()
+
+
+# -- hard edges that freeze single changes -------------------------------------------------------
+def hard_chain(k, n=6, seed=0):
+    """A chain of hard cannot-links over `n` nodes, with soft pairs across it."""
+    rng = np.random.default_rng(seed)
+    edges = [(i, i + 1) for i in range(n - 1)] + [(0, 3), (1, 5)]
+    same = np.concatenate([np.full(n - 1, np.inf), [0.7, 0.0]])[:, None]
+    differ = np.concatenate([np.zeros(n), [0.9]])[:, None]
+    return assemble(rng.normal(size=(n, k)), edges, same, differ)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_gibbs_draws_swaps_along_hard_edges(k, seed):
+    """With two labels single changes never leave the start; by enumeration with swaps."""
+    problem = hard_chain(k, seed=seed)
+    _, _, marginals, together = enumerate_model(*problem[1:5])
+    found = gibbs(problem.model, random_state=seed, n_samples=40_000)
+    assert found.report["swaps"]
+    np.testing.assert_allclose(found.marginals, marginals, atol=0.03)
+    np.testing.assert_allclose(found.edge_same, together[problem.entry_edge], atol=0.03)
+
+
+def test_gibbs_draws_no_swaps_where_edges_are_hard_for_some_labels_only():
+    same = np.array([[np.inf, 0.0]])
+    problem = assemble(np.zeros((2, 2)), [(0, 1)], same, np.zeros((1, 2)))
+    found = gibbs(problem.model, random_state=0, n_samples=20_000)
+    _, _, marginals, _ = enumerate_model(*problem[1:5])
+    assert not found.report["swaps"]
+    np.testing.assert_allclose(found.marginals, marginals, atol=0.03)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_mean_field_ends_at_the_best_labels_of_hard_pairs(seed):
+    """Two labels, pairs that must differ: the field freezes, but where the energy is least."""
+    rng = np.random.default_rng(seed)
+    edges = [(2 * i, 2 * i + 1) for i in range(4)]
+    problem = assemble(
+        rng.normal(size=(8, 2)), edges, np.full((4, 1), np.inf), np.zeros((4, 1)), rng
+    )
+    lowest, log_z, _, _ = enumerate_model(*problem[1:5])
+    found = mean_field(problem.model, random_state=seed)
+    assert found.energy == pytest.approx(lowest, abs=1e-10)
+    assert found.log_partition <= log_z
+    assert found.report["frozen"] == 8
+
+
+def test_mean_field_is_frozen_nowhere_without_hard_edges():
+    assert mean_field(random_problem(4, hard=False).model).report["frozen"] == 0

@@ -7,6 +7,7 @@ from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.feasible import feasible_start
+from coterie.inference.forest import spanning_forest
 from coterie.inference.gibbs import gibbs
 from coterie.inference.icm import icm, polish
 from coterie.inference.least_energy import least_energy
@@ -59,5 +60,6 @@ __all__ = [
     "plain_icm",
     "polish",
     "restart_crowd",
+    "spanning_forest",
     "subgraph",
 ]

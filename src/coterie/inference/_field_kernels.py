@@ -7,7 +7,10 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from coterie.inference._kernels import add_pair_costs, next_uniform, pair_cost, shuffle
+from coterie.inference._kempe_kernels import hard_chain, swap_costs
+from coterie.inference._kernels import add_pair_costs, next_bits, next_uniform, pair_cost, shuffle
+
+_PROBES = 16
 
 
 @register_jitable
@@ -130,20 +133,84 @@ def gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labe
         labels[i] = last
 
 
+@register_jitable
+def draw_swap(
+    starts, unary, indptr, indices, same, differ, state, mark, stamp, chain, labels
+):  # IN; OUT state, mark (s,), chain (s,), labels
+    """Offer a swap of two labels along the chain of hard edges from a random node.
+
+    The chain is the same from each of its nodes and from where it leads (Wang, Swendsen and
+    Kotecký 1989), so a swap and its return are offered alike, and are taken by the odds of the two.
+    """
+    i = starts[np.int64(next_bits(state) % np.uint64(starts.shape[0]))]
+    a = labels[i]
+    b = np.int64(next_bits(state) % np.uint64(unary.shape[1] - 1))
+    if b >= a:
+        b += 1
+    size = hard_chain(i, b, indptr, indices, same, differ, labels, mark, stamp, chain)
+    old, new = swap_costs(
+        a, b, size, unary, indptr, indices, same, differ, labels, mark, stamp, chain
+    )
+    if next_uniform(state) < np.exp(min(0.0, old - new)):
+        for q in range(size):
+            j = chain[q]
+            labels[j] = b if labels[j] == a else a
+
+
+@register_jitable
+def offers_per_sweep(starts, indptr, indices, same, differ, labels, state, mark, chain):
+    """How many swaps a sweep offers: no more than cost about as much as four sweeps over nodes.
+
+    Fixed before the first by the longest of a few chains: a number that followed the labels would
+    favour some of them.
+    """  # IN; OUT state, mark (s,), chain (s,)
+    longest = 1
+    for probe in range(1, min(_PROBES, starts.shape[0]) + 1):
+        i = starts[np.int64(next_bits(state) % np.uint64(starts.shape[0]))]
+        b = 0 if labels[i] > 0 else 1
+        size = hard_chain(i, b, indptr, indices, same, differ, labels, mark, -probe, chain)
+        longest = max(longest, size)
+    return max(1, min(starts.shape[0], 4 * labels.shape[0] // longest))
+
+
 @njit(cache=True, nogil=True)
 def gibbs_run(
-    unary, indptr, indices, same, differ, seed, burn_in, n_samples, labels, best, counts, together
+    unary,
+    indptr,
+    indices,
+    same,
+    differ,
+    starts,
+    seed,
+    burn_in,
+    n_samples,
+    labels,
+    best,
+    counts,
+    together,
 ):  # IN; OUT labels, best (s,), counts (s, K), together (2E,)
     """Burn in, then count labels and equal ends over `n_samples` sweeps; return the lowest energy.
 
-    The energy is followed sweep by sweep, and `best` keeps the labels of the lowest.
+    The energy is followed sweep by sweep, and `best` keeps the labels of the lowest. `starts` are
+    the nodes of hard edges, where swaps begin; empty for none.
     """
     state = np.array([seed], dtype=np.uint64)
     costs = np.empty(unary.shape[1])
     chance = np.empty(unary.shape[1])
+    mark = np.zeros(labels.shape[0], dtype=np.int64)
+    chain = np.empty(labels.shape[0], dtype=np.int64)
+    offers = 0
+    if starts.shape[0] > 0:
+        offers = offers_per_sweep(starts, indptr, indices, same, differ, labels, state, mark, chain)
+    stamp = 0
     lowest = np.inf
     for sweep in range(burn_in + n_samples):
         gibbs_sweep(unary, indptr, indices, same, differ, state, costs, chance, labels)
+        for _ in range(offers):
+            stamp += 1
+            draw_swap(
+                starts, unary, indptr, indices, same, differ, state, mark, stamp, chain, labels
+            )
         value = 0.0
         for i in range(unary.shape[0]):
             value += unary[i, labels[i]]

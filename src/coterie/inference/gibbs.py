@@ -19,6 +19,7 @@ from coterie.inference.model import (
     PairwiseModel,
     cheapest_labels,
     check_labels,
+    entry_rows,
     total_energy,
 )
 
@@ -35,9 +36,10 @@ def gibbs(
 ) -> Inference:
     """Estimate marginals from `n_samples` sweeps after `burn_in`.
 
-    With hard cannot-links the chain starts from a feasible labelling and stays feasible; it reaches
-    only what single changes can, so where K is small it may miss part of the feasible labellings
-    (with K = 2 and hard edges a component never changes at all): prefer "exact" there.
+    With hard cannot-links the chain starts from a feasible labelling and stays feasible. Besides
+    single nodes it then draws swaps of two labels along chains of hard edges, without which a
+    component would never change with K = 2. With few labels more than two, some labellings of
+    dense components may still not be reached (``report["swaps"]`` says whether swaps were drawn).
 
     Parameters
     ----------
@@ -67,10 +69,24 @@ def _run(
     y, best = labels.copy(), labels.copy()
     counts = np.zeros(model.unary.shape)
     together = np.zeros(model.indices.shape[0])
-    _field_kernels.gibbs_run(*model, seed, burn_in, n_samples, y, best, counts, together)
+    starts = _swap_starts(model)
+    _field_kernels.gibbs_run(*model, starts, seed, burn_in, n_samples, y, best, counts, together)
     value = total_energy(model, best)
-    report = {"burn_in": burn_in, "n_samples": n_samples, "last": y}
+    report = {"burn_in": burn_in, "n_samples": n_samples, "last": y, "swaps": starts.size > 0}
     sweeps = burn_in + n_samples
     return Inference(
         best, counts / n_samples, value, None, sweeps, True, report, together / n_samples
     )
+
+
+def _swap_starts(model: PairwiseModel) -> IntArray:
+    """Nodes of hard edges, where swaps begin.
+
+    None where an edge is hard for some labels and not for others: a chain would not be the same
+    from both sides, and its swaps not drawn by the right odds.
+    """
+    hard = np.isinf(model.same)
+    uneven = hard.any(axis=1) != hard.all(axis=1)
+    if model.n_labels < 2 or uneven.any() or np.isinf(model.differ).any():
+        return np.empty(0, dtype=np.int64)
+    return np.unique(entry_rows(model)[hard.all(axis=1)])

@@ -9,8 +9,8 @@ from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _field_kernels
 from coterie.inference._random import RandomState, draw_seed
+from coterie.inference.annealing import annealed_labels, hard_entries
 from coterie.inference.contraction import on_contracted
-from coterie.inference.feasible import feasible_start
 from coterie.inference.model import Inference, PairwiseModel, check_labels, entry_rows, total_energy
 
 __all__ = ["mean_field"]
@@ -32,7 +32,8 @@ def mean_field(
     Each update q_i(k) ∝ exp(−unary[i, k] − Σ_j E_{q_j}[cost(k, y_j)]) is the exact maximum over q_i
     (Lu and Leen 2007, §3.3, each unordered pair counted once), so the bound never falls. With hard
     edges the bound is finite only if every possible pair of labels is allowed: the start is then a
-    feasible labelling, and a label is given weight only where it is allowed with certainty.
+    feasible labelling, found by mean field whose hard edges become harder step by step, and a label
+    is given weight only where it is allowed with certainty.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ def mean_field(
     Returns
     -------
     Inference
-        ``log_partition`` is the bound, ``report["bounds"]`` (sweeps + 1,) its history.
+        ``log_partition`` is the bound, ``report["bounds"]`` (sweeps + 1,) its history, and
+        ``report["frozen"]`` how many nodes of hard edges ended with all their weight on one label:
+        there the bound may be far below log Z.
     """
     start = None if labels is None else check_labels(model, labels)
     if marginals is None:
@@ -93,13 +96,17 @@ def _run(
     if pairs:
         edge_same = np.einsum("ek,ek->e", q[entry_rows(model)], q[model.indices])
     value = total_energy(model, y)
-    report = {"log_partition": "lower bound", "bounds": np.array(bounds)}
+    report = {
+        "log_partition": "lower bound",
+        "bounds": np.array(bounds),
+        "frozen": _frozen(model, q),
+    }
     return Inference(y, q, value, float(bounds[-1]), sweeps, converged, report, edge_same)
 
 
 def _start(model: PairwiseModel, labels: IntArray | None, seed: np.uint64) -> FloatArray:
     """Certain labels where given or where an edge is hard; exp(−unary) elsewhere."""
-    hard = np.isinf(model.same).any(axis=1) | np.isinf(model.differ).any(axis=1)
+    hard = hard_entries(model)
     q = np.empty_like(model.unary)
     _field_kernels.softmax_rows(model.unary, q)
     if labels is not None and np.isfinite(total_energy(model, labels)):
@@ -107,8 +114,14 @@ def _start(model: PairwiseModel, labels: IntArray | None, seed: np.uint64) -> Fl
     else:
         certain = np.unique(entry_rows(model)[hard])
         needs = hard.any() or not np.isfinite(q).all()
-        labels = feasible_start(model, np.random.default_rng(int(seed))) if needs else None
+        labels = annealed_labels(model, seed) if needs else None
     if labels is not None:
         q[certain] = 0.0
         q[certain, labels[certain]] = 1.0
     return q
+
+
+def _frozen(model: PairwiseModel, q: FloatArray) -> int:
+    """Nodes of hard edges that have all their weight on one label."""
+    nodes = np.unique(entry_rows(model)[hard_entries(model)])
+    return int(np.count_nonzero(q[nodes].max(axis=1, initial=0.0) == 1.0))

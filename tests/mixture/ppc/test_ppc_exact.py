@@ -45,7 +45,7 @@ def test_exact_mode_equals_enumeration(sampling, per_cluster, block):
             problem, per_cluster, sampling
         )
         core = core_of(problem, sampling=sampling)
-        prior = Prior(core.graph, core.exponent, core.rough)
+        prior = Prior(core.graph, core.exponent, core.wide)
         value, counts = prior.log_omega(np.log(pi))
         # Rows outside the graph add Σ_k π_k = 1 to Ω and π to the expected counts; soft
         # cannot-links inside a hard group are broken whatever the labels and cancel in P(X).
@@ -98,7 +98,7 @@ def test_gradient_of_log_omega_by_finite_differences(rough):
     for seed in range(40):
         problem = small_problem(seed)
         core = core_of(problem)
-        prior = Prior(core.graph, core.exponent, np.full(core.rough.shape, rough))
+        prior = Prior(core.graph, core.exponent, np.full(core.wide.shape, rough))
         theta = np.log(problem.weights)
         _, gradient = prior.log_omega(theta)
         for k in range(problem.n_clusters):
@@ -114,7 +114,7 @@ def test_nonoverlapping_is_exact_for_pairs_that_share_no_row():
         problem = small_problem(seed)
         core = core_of(problem)
         exact, rough = (
-            Prior(core.graph, core.exponent, np.full(core.rough.shape, kind))
+            Prior(core.graph, core.exponent, np.full(core.wide.shape, kind))
             for kind in (False, True)
         )
         pi = problem.weights
@@ -136,7 +136,7 @@ def test_weights_maximise_the_objective():
         if problem.n_clusters != 2:
             continue
         core = core_of(problem)
-        prior = Prior(core.graph, core.exponent, core.rough)
+        prior = Prior(core.graph, core.exponent, core.wide)
         counts = rng.dirichlet(np.ones(2)) * core.exponent.sum() + rng.uniform(0, 3, 2)
         found = ByGradient(prior)(counts, np.array([0.5, 0.5]))
         value = counts @ np.log(found.pi) - found.log_omega
@@ -156,7 +156,7 @@ def test_grid_finds_the_best_point_of_the_grid(k):
         if p.n_clusters == k and p.constraints.n_pairs
     )
     core = core_of(problem)
-    prior = Prior(core.graph, core.exponent, core.rough)
+    prior = Prior(core.graph, core.exponent, core.wide)
     counts = np.array([5.0, 2.0, 3.0])[:k]
     found = ByGrid(prior, resolution=0.05)(counts, np.full(k, 1 / k))
     best = -np.inf
@@ -174,7 +174,7 @@ def test_like_components_are_counted_not_repeated():
     rows = np.arange(2000).reshape(-1, 2)
     c = Constraints(2000, rows[:700], rows[700:])
     core = CoreGraph(c, 3, PpcSettings("exact", "point", 0.95), 0)
-    prior = Prior(core.graph, core.exponent, core.rough)
+    prior = Prior(core.graph, core.exponent, core.wide)
     assert sum(part.model.n_nodes for part in prior._exact) < 60
     pi = np.array([0.5, 0.3, 0.2])
     square = (pi**2).sum()

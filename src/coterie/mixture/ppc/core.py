@@ -4,7 +4,8 @@ engine elsewhere.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from coterie.inference import (
     icm,
     infer,
 )
+from coterie.inference.annealing import hard_entries, softened
 from coterie.inference.model import components, entry_rows, subgraph
 
 __all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
@@ -32,6 +34,7 @@ _FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_LAST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False}
 _GIBBS = {"burn_in": 20, "n_samples": 60}
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
+_DISAGREE = 0.5  # two samplers give a node another label for certain
 
 
 class PpcSettings(NamedTuple):
@@ -54,6 +57,9 @@ class CorePosterior(NamedTuple):
         P(y_i = y_j) of each CSR entry; mean field leaves it to the final E-step.
     labels : (s,) int64
     converged : bool
+    unsure : int
+        Nodes of hard pairs whose marginals may be wrong: frozen in mean field, or different in two
+        Gibbs samplers (looked for in the final E-step).
     """
 
     marginals: FloatArray
@@ -61,6 +67,7 @@ class CorePosterior(NamedTuple):
     edge_same: FloatArray | None
     labels: IntArray
     converged: bool
+    unsure: int = 0
 
 
 class _Part(NamedTuple):
@@ -71,6 +78,11 @@ class _Part(NamedTuple):
     entries: IntArray
     graph: PairwiseModel
     plan: ExactPlan | None
+
+    @property
+    def hard(self) -> bool:
+        """Whether a pair is hard."""
+        return bool(hard_entries(self.graph).any())
 
 
 class CoreGraph:
@@ -99,7 +111,7 @@ class CoreGraph:
         self.exponent = np.ones(core.n_nodes)
         if settings.sampling == "point":
             self.exponent = core.sizes.astype(np.float64)
-        self.rough = np.zeros(core.n_nodes, dtype=np.bool_)
+        self.wide = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
 
@@ -108,10 +120,10 @@ class CoreGraph:
         method = self.settings.inference
         everything = np.arange(self.core.n_nodes)
         if method not in _MAX_TABLE:
-            self.rough = _large_and_loopy(self.graph)
+            self.wide = _large_and_loopy(self.graph)
             return [self._part(method, everything, None)]
         plan = exact_plan(self.graph, max_table=_MAX_TABLE[method])
-        self.rough, self.width = plan.wide, plan.width
+        self.wide, self.width = plan.wide, plan.width
         if not plan.wide.any():
             return [self._part("exact", everything, plan)]
         if method == "exact":
@@ -128,6 +140,43 @@ class CoreGraph:
         if method == "exact":
             plan = exact_plan(graph, max_table=_MAX_TABLE["auto"])
         return _Part(method, nodes, entries, graph, plan)
+
+    @property
+    def engines(self) -> list[str]:
+        """Engines in use."""
+        return [part.method for part in self.parts]
+
+    @property
+    def freezes(self) -> bool:
+        """Whether mean field meets hard pairs, along which single changes freeze."""
+        return any(part.method == "mean_field" and part.hard for part in self.parts)
+
+    def soften(self, strength: float) -> Self:
+        """The same core with pairs of `strength` in the place of hard ones in mean field."""
+        other = copy.copy(self)
+        soft = softened(self.graph, strength)
+        other.parts = [
+            part._replace(graph=softened(part.graph, strength))
+            if part.method == "mean_field"
+            else part
+            for part in self.parts
+        ]
+        same, differ = self.graph.same.copy(), self.graph.differ.copy()
+        for part in other.parts:
+            if part.method == "mean_field":
+                same[part.entries] = soft.same[part.entries]
+                differ[part.entries] = soft.differ[part.entries]
+        other.graph = self.graph._replace(same=same, differ=differ)
+        return other
+
+    def by_mean_field(self) -> Self:
+        """The same core with mean field in the place of sampling and of loopy messages."""
+        other = copy.copy(self)
+        other.parts = [
+            part if part.method == "exact" else part._replace(method="mean_field")
+            for part in self.parts
+        ]
+        return other
 
     def _refuse(self, plan: ExactPlan) -> None:
         inside = plan.component == plan.component[int(np.argmax(plan.wide))]
@@ -168,7 +217,7 @@ class CoreGraph:
         marginals = np.empty_like(unary)
         edge_same = np.zeros(self.graph.indices.size)
         labels = np.empty(self.core.n_nodes, dtype=np.int64)
-        log_partition, converged = 0.0, True
+        log_partition, converged, unsure = 0.0, True, 0
         for part in self.parts:
             before = None if last is None else last[part.nodes]
             found = self._run(part, np.ascontiguousarray(unary[part.nodes]), before, final)
@@ -177,7 +226,8 @@ class CoreGraph:
                 edge_same[part.entries] = found.edge_same
             log_partition += found.log_partition
             converged = converged and found.converged
-        return CorePosterior(marginals, log_partition, edge_same, labels, converged)
+            unsure += found.unsure
+        return CorePosterior(marginals, log_partition, edge_same, labels, converged, unsure)
 
     def _run(
         self, part: _Part, unary: FloatArray, last: FloatArray | None, final: bool
@@ -194,8 +244,9 @@ class CoreGraph:
             # Each row's own best cluster may break a hard pair: descend to labels that do not.
             if not np.isfinite(energy(model, labels)):
                 labels = icm(model, labels, random_state=self.seed).labels
+        unsure = self._unsure(part, model, found) if final else 0
         return CorePosterior(
-            found.marginals, log_partition, found.edge_same, labels, bool(found.converged)
+            found.marginals, log_partition, found.edge_same, labels, bool(found.converged), unsure
         )
 
     def _engine(
@@ -203,34 +254,73 @@ class CoreGraph:
     ) -> Inference:
         if part.method == "exact":
             return infer(model, "exact", plan=part.plan)
-        options: dict[str, Any] = {}
         if part.method == "mean_field":
-            options = dict(_FIELD_FIRST if last is None else _FIELD)
-            if final:
-                options = dict(_FIELD_LAST)
-            if last is not None:
-                options["marginals"] = last
-        elif part.method == "gibbs":
+            return self._field(part, model, last, final)
+        options: dict[str, Any] = {}
+        if part.method == "gibbs":
             options = dict(_GIBBS_LAST if final else _GIBBS)
         return infer(model, part.method, random_state=self.seed, **options)
+
+    def _field(
+        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+    ) -> Inference:
+        """Mean field from where it was; where hard pairs freeze it, also afresh if that is better.
+
+        The better bound is kept, so that the bound of EM does not fall.
+        """
+        options: dict[str, Any] = dict(_FIELD_FIRST if last is None else _FIELD)
+        if final:
+            options = dict(_FIELD_LAST)
+        if last is None:
+            return infer(model, "mean_field", random_state=self.seed, **options)
+        found = infer(model, "mean_field", random_state=self.seed, marginals=last, **options)
+        if not part.hard:
+            return found
+        options["max_sweeps"] = _FIELD_FIRST["max_sweeps"]
+        afresh = infer(model, "mean_field", random_state=self.seed, **options)
+        assert found.log_partition is not None
+        assert afresh.log_partition is not None
+        return afresh if afresh.log_partition > found.log_partition else found
+
+    def _unsure(self, part: _Part, model: PairwiseModel, found: Inference) -> int:
+        """Nodes of hard pairs that another run might say something else about."""
+        if part.method == "mean_field":
+            return int(found.report["frozen"])
+        if part.method != "gibbs" or not part.hard:
+            return 0
+        again = infer(model, "gibbs", random_state=self.seed + 1, **_GIBBS_LAST)
+        assert found.marginals is not None
+        assert again.marginals is not None
+        apart = np.abs(found.marginals - again.marginals).max(axis=1)
+        return int(np.count_nonzero(apart > _DISAGREE))
 
     def report(self) -> dict[str, Any]:
         """How many rows were inferred exactly and how many approximately, and by what."""
         exact = np.zeros(self.core.n_nodes, dtype=np.bool_)
-        engines = []
         for part in self.parts:
             exact[part.nodes] = part.method == "exact"
-            engines.append(part.method)
         in_exact = int(exact[self.core.node].sum())
-        omega = "exact" if not self.rough.any() else "exact where narrow, else non-overlapping"
         return {
-            "engines": engines,
+            "engines": self.engines,
             "free_rows": self.n_samples - int(self.core.rows.size),
             "exact_rows": in_exact,
             "approximate_rows": int(self.core.rows.size - in_exact),
             "largest_width": self.width,
-            "log_omega": omega,
         }
+
+    def fallback(self) -> str | None:
+        """What "auto" could not do exactly, in words; None if it could do everything."""
+        if self.settings.inference != "auto" or not self.wide.any():
+            return None
+        k = self.graph.n_labels
+        fits = int(np.log(_MAX_TABLE["auto"]) / np.log(max(k, 2)) + 1e-9) - 1
+        rows = int(self.wide[self.core.node].sum())
+        return (
+            f"The pairs join {rows} rows too densely for exact inference: with {k} clusters it "
+            f"reaches a width of {fits}, and they are wider. Their posteriors are found by mean "
+            "field, which is too sure of itself, and lower_bound_ is a lower bound. "
+            'inference="gibbs" samples instead; inference="mean_field" says that this is meant.'
+        )
 
 
 def _large_and_loopy(graph: PairwiseModel) -> BoolArray:

@@ -7,12 +7,15 @@ was given: an iteration takes an `EmState` and returns the next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from coterie._typing import FloatArray
+from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
+from coterie.exceptions import UnboundedObjective
 from coterie.mixture.ppc.core import CoreGraph, CorePosterior
 from coterie.mixture.ppc.gaussians import (
     CoreShares,
@@ -26,7 +29,7 @@ from coterie.mixture.ppc.gaussians import (
     make_mixture,
     maximize,
 )
-from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at
+from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at, by_proportions
 from coterie.progress import keep_going
 
 __all__ = [
@@ -34,21 +37,39 @@ __all__ = [
     "EmState",
     "Expectation",
     "PpcProblem",
+    "advance",
+    "begin",
+    "best_run",
+    "comparable_bound",
     "expect",
     "make_problem",
     "posterior_of_all",
     "run",
+    "without_pairs",
 ]
 
 
+# Strengths of hard pairs before they are hard: certainties of .95 and .9975.
+_SOFTER = (3.0, 6.0)
+_BRIEF = 10  # iterations after which starts are compared: the order of their bounds rarely changes
+
+
 class PpcProblem(NamedTuple):
-    """What does not change from one iteration or start to the next."""
+    """What does not change from one iteration or start to the next.
+
+    `softer` are the problems to be solved first, in turn, where hard pairs would freeze mean field.
+    """
 
     rows: Rows
     core: CoreGraph
     prior: Prior
     update: WeightsUpdate
     shape: MixtureShape
+    softer: tuple[PpcProblem, ...] = ()
+
+    def log_omega(self, pi: FloatArray) -> float:
+        """log Ω at weights (K,), as the update of the weights takes it."""
+        return 0.0 if self.update is by_proportions else at(self.prior, pi).log_omega
 
 
 class EmState(NamedTuple):
@@ -80,30 +101,104 @@ def make_problem(
     rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
 ) -> PpcProblem:
     """Prepare the prior and the update of the weights, once a fit."""
-    rough = core.rough if weights_update != "nonoverlapping" else np.ones_like(core.rough)
-    prior = Prior(core.graph, core.exponent, rough)
-    update: WeightsUpdate = ByGrid(prior) if weights_update == "grid" else ByGradient(prior)
-    return PpcProblem(rows, core, prior, update, shape)
+    prior = Prior(core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping")
+    update: WeightsUpdate = ByGradient(prior)
+    if weights_update == "grid":
+        update = ByGrid(prior)
+    elif weights_update == "proportions":
+        update = by_proportions
+    softer: list[PpcProblem] = []
+    if core.freezes:
+        cores = [core.soften(strength) for strength in _SOFTER]
+        softer = [make_problem(rows, soft, shape, weights_update) for soft in cores]
+    return PpcProblem(rows, core, prior, update, shape, tuple(softer))
+
+
+def without_pairs(problem: PpcProblem) -> PpcProblem:
+    """The same rows and shape, and no pairs."""
+    settings = problem.core.settings
+    core = CoreGraph(Constraints(problem.rows.n), problem.shape.n_clusters, settings, 0)
+    return make_problem(problem.rows, core, problem.shape, "proportions")
+
+
+def begin(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
+    """A run before its first iteration.
+
+    Where hard pairs would freeze mean field, EM comes to rest with soft ones in their place first.
+    """
+    for easier in problem.softer:
+        mixture = run(easier, mixture, max_iter, tol).state.mixture
+    state = EmState(mixture, problem.log_omega(mixture.cluster_weights), None)
+    return EmRun(state, [], False)
+
+
+def advance(problem: PpcProblem, so_far: EmRun, max_iter: int, tol: float) -> EmRun:
+    """Go on until the mean penalised log-likelihood changes by less than `tol`.
+
+    At most to iteration `max_iter`. As in GaussianMixture, the bound of an iteration is that of the
+    mixture it began with.
+
+    Raises
+    ------
+    UnboundedObjective
+        If the bound is not finite.
+    """
+    state, bounds, converged = so_far.state, list(so_far.bounds), so_far.converged
+    # Small factorisations only wait for each other when a BLAS gives them several threads.
+    with one_blas_thread():
+        while len(bounds) < max_iter and not converged:
+            found = expect(problem.rows, problem.core, state.mixture, state.marginals)
+            bounds.append(_finite(found.log_likelihood - state.log_omega) / problem.rows.n)
+            state = _maximization(problem, state.mixture, found)
+            converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
+            if not converged and not keep_going(len(bounds), max_iter, bounds[-1]):
+                break
+    return EmRun(state, bounds, converged)
 
 
 def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
-    """Iterate until the mean penalised log-likelihood changes by less than `tol`.
+    """One start from its first mixture to its last."""
+    return advance(problem, begin(problem, mixture, max_iter, tol), max_iter, tol)
 
-    As in GaussianMixture, the bound of an iteration is that of the mixture it began with.
+
+def best_run(
+    problem: PpcProblem, mixtures: Sequence[Mixture], whole: int, max_iter: int, tol: float
+) -> EmRun:
+    """The best of several starts, of which all but `whole` are left after a few iterations."""
+    runs = [begin(problem, mixture, max_iter, tol) for mixture in mixtures]
+    if len(runs) > whole:
+        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs]
+        scores = np.array([comparable_bound(problem, found) for found in brief])
+        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
+        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
+        runs = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
+    ended = [advance(problem, start, max_iter, tol) for start in runs]
+    if len(ended) == 1:
+        return ended[0]
+    return max(ended, key=lambda found: comparable_bound(problem, found))
+
+
+def _finite(bound: float) -> float:
+    """`bound`, refused if it is infinite or not a number."""
+    if not np.isfinite(bound):
+        raise UnboundedObjective(
+            f"The penalised log-likelihood came out as {bound}. Use weights_update="
+            '"proportions", rescale the columns of X, or give hard pairs a certainty of .99.'
+        )
+    return bound
+
+
+def comparable_bound(problem: PpcProblem, result: EmRun) -> float:
+    """The bound by which starts are compared: one measure for all, never an estimate.
+
+    What sampling and loopy messages estimate may lie above the truth, and higher for a worse
+    mixture; the bound of mean field may not.
     """
-    state = EmState(mixture, at(problem.prior, mixture.cluster_weights).log_omega, None)
-    bounds: list[float] = []
-    # Small factorisations only wait for each other when a BLAS gives them several threads.
-    with one_blas_thread():
-        for iteration in range(1, max_iter + 1):
-            found = expect(problem.rows, problem.core, state.mixture, state.marginals)
-            bounds.append((found.log_likelihood - state.log_omega) / problem.rows.n)
-            state = _maximization(problem, state.mixture, found)
-            if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol:
-                return EmRun(state, bounds, True)
-            if not keep_going(iteration, max_iter, bounds[-1]):
-                break
-    return EmRun(state, bounds, False)
+    if {"gibbs", "belief_propagation"}.isdisjoint(problem.core.engines):
+        return result.bounds[-1]
+    core, mixture = problem.core.by_mean_field(), result.state.mixture
+    found = expect(problem.rows, core, mixture)
+    return (found.log_likelihood - result.state.log_omega) / problem.rows.n
 
 
 # -- E-step --------------------------------------------------------------------------------------

@@ -15,11 +15,19 @@ from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, centered, map_blocks
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.em import EmRun, PpcProblem, make_problem, posterior_of_all, run
+from coterie.mixture.ppc.em import (
+    EmRun,
+    PpcProblem,
+    best_run,
+    make_problem,
+    posterior_of_all,
+    run,
+    without_pairs,
+)
 from coterie.mixture.ppc.gaussians import (
     Mixture,
     MixtureShape,
@@ -27,14 +35,21 @@ from coterie.mixture.ppc.gaussians import (
     log_sum_rows,
     make_mixture,
 )
-from coterie.mixture.ppc.start import INITS, mixture_from_model, start_mixture
+from coterie.mixture.ppc.report import describe, warn_of_doubts
+from coterie.mixture.ppc.start import (
+    INITS,
+    begins_without_pairs_too,
+    mixture_from_model,
+    start_mixture,
+)
 from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["PPC"]
 
 SAMPLING = ("point", "chunklet")
-WEIGHTS_UPDATE = ("gradient", "nonoverlapping", "grid")
+WHOLE = 5  # starts that are run to the end, of however many
+WEIGHTS_UPDATE = ("gradient", "proportions", "nonoverlapping", "grid")
 
 
 class PPC(ConstrainedClusterer):
@@ -60,10 +75,12 @@ class PPC(ConstrainedClusterer):
     sampling : {"point", "chunklet"}, default="point"
         Whether each row of a group joined by hard must-links is drawn by the weights of the
         clusters (assumption 2, the paper's own) or the group once (assumption 1).
-    weights_update : {"gradient", "nonoverlapping", "grid"}, default="gradient"
-        How the clusters' weights are found: by ascent on the true objective, with log Ω exact
-        where the graph is narrow; as if no two pairs shared a row; or by the paper's grid of
-        step 0.01 (at most 5 clusters).
+    weights_update : {"gradient", "proportions", "nonoverlapping", "grid"}, default="gradient"
+        How the clusters' weights are found: by ascent on the objective, with log Ω exact where
+        the graph is narrow and of a spanning forest where it is wide; as the shares of the rows,
+        without Ω (pairs are then answers like data and not a prior); as if no two pairs shared a
+        row, which is refused where it has no maximum; or by the paper's grid of step 0.01 (at
+        most 5 clusters).
     components_per_cluster : int, default=1
         Gaussians that make up each cluster. Pairs act on clusters.
     default_certainty : float, default=0.95
@@ -71,12 +88,14 @@ class PPC(ConstrainedClusterer):
     reg_covar : float, default=1e-6
         Added to the diagonal of every covariance, in the units of the data, squared.
     n_init : int, default=1
-        Number of starts; the one with the highest bound is kept.
+        Number of starts; the one with the highest bound is kept (by mean field where `inference`
+        gives an estimate). Of more than 5 only the 5 best after 10 iterations are run to the end.
     init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
         A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
         rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
         GaussianMixture to go on from. The second start of "neighborhoods" is "mosaic" (if there
-        are pairs), those after it are "random".
+        are pairs), those after it are "random"; the mixture fitted without pairs is tried as
+        well, and gone on with if it is better after 10 iterations.
     max_iter : int, default=100
     tol : float, default=1e-3
         Stop when the bound, per row, changes by less.
@@ -97,8 +116,9 @@ class PPC(ConstrainedClusterer):
     covariances_, precisions_, precisions_cholesky_ : ndarray
         In the shapes of scikit-learn's GaussianMixture.
     lower_bound_ : float
-        Penalised log-likelihood per row; a lower bound of it with mean field, an estimate with
-        Gibbs sampling and belief propagation.
+        Penalised log-likelihood per row; a lower bound of it where mean field or the Ω of a
+        spanning forest is used, an estimate with Gibbs sampling, belief propagation and
+        `weights_update="nonoverlapping"`: `inference_report_["lower_bound"]` says which.
     lower_bounds_ : list of float
         Its value in each iteration. It never falls while inference is exact.
     pair_posteriors_ : ndarray of shape (n_pairs,)
@@ -107,7 +127,8 @@ class PPC(ConstrainedClusterer):
     violations_ : PairTable
         Pairs that `labels_` break, with their strengths.
     inference_report_ : dict
-        Rows inferred exactly, approximately and without pairs; the largest width; engines used.
+        Rows inferred exactly, approximately and without pairs; the largest width; engines used;
+        what log Ω and the bound are, and where log Ω is not exact the range it lies in.
     n_iter_ : int
     converged_ : bool
 
@@ -176,13 +197,10 @@ class PPC(ConstrainedClusterer):
         settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
         core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
         problem = make_problem(centered(X), core, self._shape(), self.weights_update)
-        best: EmRun | None = None
-        for number in range(self._n_starts()):
-            start = self._start(problem, X, constraints, rng, number)
-            result = run(problem, start, self.max_iter, self.tol)
-            if best is None or result.bounds[-1] > best.bounds[-1]:
-                best = result
-        assert best is not None
+        if (fallback := core.fallback()) is not None:
+            warnings.warn(fallback, ApproximationWarning, stacklevel=2)
+        mixtures = self._starts(problem, X, constraints, rng)
+        best = best_run(problem, mixtures, min(self.n_init, WHOLE), self.max_iter, self.tol)
         if not best.converged:
             warnings.warn(
                 f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",
@@ -224,18 +242,27 @@ class PPC(ConstrainedClusterer):
             self.reg_covar,
         )
 
-    def _start(
-        self,
-        problem: PpcProblem,
-        X: Any,
-        constraints: Constraints,
-        rng: np.random.RandomState,
-        number: int,
-    ) -> Mixture:
+    def _starts(
+        self, problem: PpcProblem, X: Any, constraints: Constraints, rng: np.random.RandomState
+    ) -> list[Mixture]:
+        """The mixtures to begin with."""
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
-            return mixture_from_model(model, problem.rows.origin, problem.shape)
-        return start_mixture(problem.rows, X, constraints, problem.shape, self.init, rng, number)
+            return [mixture_from_model(model, problem.rows.origin, problem.shape)]
+        alone = np.random.RandomState()
+        alone.set_state(rng.get_state())  # the draws of a fit without pairs
+        settings = (problem.shape, self.init)
+        starts = [
+            start_mixture(problem.rows, X, constraints, *settings, rng, number)
+            for number in range(self._n_starts())
+        ]
+        by_pairs = isinstance(self.init, str) and self.init == "neighborhoods"
+        if by_pairs and begins_without_pairs_too(constraints):
+            first = start_mixture(
+                problem.rows, X, Constraints(constraints.n_samples), *settings, alone, 0
+            )
+            starts.append(run(without_pairs(problem), first, self.max_iter, self.tol).state.mixture)
+        return starts
 
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
@@ -259,7 +286,9 @@ class PPC(ConstrainedClusterer):
         self.constraints_ = constraints
         self.pair_posteriors_ = pair_posteriors(constraints, core, resp, posterior)
         self.violations_ = broken_pairs(labels, constraints, problem.core.strength)
-        self.inference_report_ = problem.core.report()
+        pi = mixture.cluster_weights
+        self.inference_report_ = describe(problem, pi, posterior, self.weights_update)
+        warn_of_doubts(pi, resp, posterior, stacklevel=3)
 
     # -- pairs ---------------------------------------------------------------------------------
     def suspect_pairs(self, k: int = 10) -> PairTable:

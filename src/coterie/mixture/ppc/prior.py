@@ -16,17 +16,29 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
 from coterie._typing import BoolArray, FloatArray, IntArray
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InvalidParameter, UnboundedObjective
 from coterie.inference import ExactPlan, PairwiseModel, eliminate, exact_plan
+from coterie.inference.forest import forest_entries, keep_entries
 from coterie.inference.model import components, entry_rows, subgraph
 
-__all__ = ["ByGradient", "ByGrid", "Prior", "Weights", "WeightsUpdate", "at", "closed_form"]
+__all__ = [
+    "ByGradient",
+    "ByGrid",
+    "Prior",
+    "Weights",
+    "WeightsUpdate",
+    "at",
+    "by_proportions",
+    "closed_form",
+]
 
 _LEAST = 1e-15  # no cluster's weight falls below this, so that its logarithm stays finite
 _GRID_CLUSTERS = 5
 # Per row: leaves the objective within about its square, 1e−12 per row, of the maximum. The next
 # EM iteration starts from there, so that each needs only two or three evaluations of log Ω.
 _SLOPE = 1e-6
+_OPEN = 0.02  # share of what the rows know about the weights below which the pairs leave them open
+_PARTS = (0.1, 0.25, 0.5, 0.75, 1.0)  # of the way from the shares of the rows to the maximum
 
 
 class _Copies(NamedTuple):
@@ -59,20 +71,23 @@ class Prior:
         are ignored.
     exponent : (s,) float64
         How often π counts at each node: its number of rows (sampling "point"), or 1 ("chunklet").
-    rough : (s,) bool
-        Nodes of components that are taken as if their pairs did not overlap.
+    wide : (s,) bool
+        Nodes of components whose Ω is taken of their strongest spanning forest, an upper bound.
+    overlap : bool
+        False takes every pair of every component as if it shared no row with another one.
     """
 
-    def __init__(self, graph: PairwiseModel, exponent: FloatArray, rough: BoolArray) -> None:
+    def __init__(
+        self, graph: PairwiseModel, exponent: FloatArray, wide: BoolArray, *, overlap: bool = True
+    ) -> None:
         self.n_clusters = graph.n_labels
-        fine = np.flatnonzero(~rough)
+        self.n_rows = float(exponent.sum())
         self._exact: list[_Copies] = []
-        if fine.size:
-            self._exact = _count_copies(subgraph(graph, fine)[0], exponent[fine])
-        self._rough = None
-        if rough.any():
-            nodes = np.flatnonzero(rough)
-            self._rough = _edge_kinds(subgraph(graph, nodes)[0], exponent[nodes])
+        self._alone: _Edges | None = None
+        if not overlap:
+            self._alone = _edge_kinds(graph, exponent)
+        elif graph.n_nodes:
+            self._exact = _count_copies(_narrow(graph, wide), exponent)
         self.is_constant = bool(graph.indices.size == 0 and (exponent == 1).all())
 
     def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
@@ -88,9 +103,8 @@ class Prior:
             assert found.marginals is not None
             value += part.times * found.log_partition
             counts += part.times * (part.exponent @ found.marginals)
-        if self._rough is not None:
-            rough_value, rough_counts = _without_overlap(self._rough, log_weights)
-            value, counts = value + rough_value, counts + rough_counts
+        if self._alone is not None:
+            value, counts = _without_overlap(self._alone, log_weights)
         return value, counts
 
 
@@ -156,9 +170,63 @@ class ByGradient:
             options={"gtol": _SLOPE, "ftol": 1e-15, "maxiter": 50},
         )
         log_pi = _log_softmax(start + found.x / scale)
+        _refuse_collapse(counts, log_pi)
         if log_pi.min() < math.log(_LEAST):
-            return at(self.prior, closed_form(np.exp(log_pi)))
-        return Weights(np.exp(log_pi), float(counts @ log_pi + total * found.fun))
+            best = at(self.prior, closed_form(np.exp(log_pi)))
+        else:
+            best = Weights(np.exp(log_pi), float(counts @ log_pi + total * found.fun))
+        return self._near_shares(best, counts, pi)
+
+    def _near_shares(self, best: Weights, counts: FloatArray, pi: FloatArray) -> Weights:
+        """`best`, unless the pairs leave the weights open: then close to the shares of the rows.
+
+        Going from the shares to `best` gains g of the objective, and loses ℓ of what the rows by
+        themselves say, Σ N log π: g/ℓ is about how much of what the rows know about the weights
+        is left when the pairs are given. Hard pairs that leave one way to divide the rows leave
+        nothing but the names of the clusters: the maximum lies in a corner of the simplex, for a
+        gain of less than log K!. There the weights go from the shares towards `best` only as far
+        as the objective does not fall below where it was.
+        """
+        shares = closed_form(counts)
+        toward = np.log(best.pi) - np.log(shares)
+
+        def value(log_pi: FloatArray) -> Weights:
+            log_pi = _log_softmax(log_pi)
+            return Weights(np.exp(log_pi), self.prior.log_omega(log_pi)[0])
+
+        def objective(weights: Weights) -> float:
+            return float(counts @ np.log(weights.pi) - weights.log_omega)
+
+        lost = -float(counts @ toward)
+        found = value(np.log(shares))
+        if objective(best) - objective(found) >= _OPEN * lost:
+            return best
+        before = objective(value(np.log(pi)))
+        for part in _PARTS:
+            if objective(found) >= before:
+                return found
+            found = value(np.log(shares) + part * toward)
+        return best
+
+
+def by_proportions(counts: FloatArray, pi: FloatArray) -> Weights:
+    """π_k = N_k / Σ N and Ω = 1: the pairs are answers, as random as the rows, and not a prior.
+
+    Maximises log P(X, answers) in the place of log P(X | answers), (2.6): Ω(π), up to a constant
+    the probability of the answers, is then part of the likelihood and not divided by.
+    """
+    return Weights(closed_form(counts), 0.0)
+
+
+def _refuse_collapse(counts: FloatArray, log_pi: FloatArray) -> None:
+    """Raise if a cluster that has rows was left without weight: the objective has no maximum."""
+    lost = np.flatnonzero((log_pi < math.log(_LEAST)) & (counts >= 1.0))
+    if lost.size:
+        raise UnboundedObjective(
+            f"The weight of cluster {int(lost[0])}, which has {counts[lost[0]]:.4g} rows, falls to "
+            "0: with so many pairs that share rows, log Ω as if none did has no lower bound. Use "
+            'weights_update="gradient" or "proportions".'
+        )
 
 
 class ByGrid:
@@ -206,6 +274,27 @@ def _log_softmax(theta: FloatArray) -> FloatArray:
 # -- log Ω ---------------------------------------------------------------------------------------
 
 
+def _narrow(graph: PairwiseModel, wide: BoolArray) -> PairwiseModel:
+    """`graph` with a spanning forest in the place of the components of `wide` nodes.
+
+    With S some of the pairs and Ω_S their normaliser,
+
+    - Ω_S ≥ Ω, for costs are not negative: log Z − log Ω_S is a lower bound of the penalised
+      log-likelihood, and the same function of the mixture for every start;
+    - for any distribution q over assignments with counts N, Gibbs' inequality gives
+      Σ_k N_k log π_k − log Ω_S(π) ≤ E_q[cost of S] − H(q): bounded wherever q breaks no hard pair.
+
+    Each pair as if alone (`_without_overlap`) has neither property: it counts a row once for every
+    pair that it is in. A forest joins every row of a component with as few pairs as that takes.
+    """
+    if not wide.any():
+        return graph
+    inside = wide[entry_rows(graph)]
+    kept = ~inside
+    kept[inside] = forest_entries(keep_entries(graph, inside))
+    return keep_entries(graph, kept)
+
+
 def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, FloatArray]:
     """log Ω and its gradient with every edge on its own (Lu and Leen 2007, §3.1, corrected).
 
@@ -219,7 +308,9 @@ def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, Flo
     p_a, p_b = softmax(m_a * log_weights, axis=1), softmax(m_b * log_weights, axis=1)
     both = p_a * p_b
     agree = both.sum(axis=1)
-    factor = edges.same * agree + edges.differ * (1.0 - agree)
+    # Not 1 − agree: near a corner of the simplex nothing would be left of it.
+    apart = (p_a * (p_b @ (1.0 - np.eye(p_b.shape[1])))).sum(axis=1)
+    factor = edges.same * agree + edges.differ * apart
     value += float(edges.times @ np.log(factor))
     slope = edges.times * (edges.same - edges.differ) / factor
     gradient += slope @ ((m_a + m_b) * both - agree[:, None] * (m_a * p_a + m_b * p_b))

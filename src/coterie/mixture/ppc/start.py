@@ -25,7 +25,7 @@ from coterie.mixture.ppc.gaussians import (
 )
 from coterie.mixture.ppc.prior import closed_form
 
-__all__ = ["INITS", "mixture_from_model", "start_mixture"]
+__all__ = ["INITS", "begins_without_pairs_too", "mixture_from_model", "start_mixture"]
 
 INITS = ("neighborhoods", "mosaic", "kmeans", "random")
 
@@ -72,7 +72,7 @@ def _kind(init: str, constraints: Constraints, number: int) -> str:
     """Which of `INITS` a start is."""
     if init != "neighborhoods":
         return init
-    telling = constraints.n_pairs > 0 and not _joins_most(constraints)
+    telling = _pairs_tell(constraints)
     if number == 0:
         return init if telling or not constraints.n_pairs else "kmeans"
     return "mosaic" if number == 1 and telling else "random"
@@ -99,6 +99,20 @@ def _of_all(rows: Rows, shape: MixtureShape) -> FloatArray:
 def _moments(rows: Rows, labels: RowLabels, means: FloatArray, shape: MixtureShape) -> Moments:
     about = StartMeans(means, shape.covariance)
     return fold(map_blocks(rows, label_moments, about, state=labels))
+
+
+def _pairs_tell(constraints: Constraints) -> bool:
+    """Whether there are pairs whose groups say something about clusters."""
+    return constraints.n_pairs > 0 and not _joins_most(constraints)
+
+
+def begins_without_pairs_too(constraints: Constraints) -> bool:
+    """Whether the mixture without pairs is one more start, so that pairs make nothing worse.
+
+    Not where must-links join most rows and there is nothing else (neighbours in an image): the
+    first start is then that of the mixture without pairs anyway.
+    """
+    return _pairs_tell(constraints) or bool((constraints.kind < 0).any())
 
 
 def _joins_most(constraints: Constraints) -> bool:
