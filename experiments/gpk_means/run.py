@@ -103,6 +103,7 @@ PARTS: dict[str, Callable[[str, str, int, int], Models]] = {
     "both": both,
     "printed": printed,
     "table": table,
+    "table_many": table,
     "time": both,
     "text": text,
 }
