@@ -85,7 +85,7 @@ def cells():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::coterie.exceptions.CoterieWarning")
-@pytest.mark.parametrize(("name", "share"), cells())
+@pytest.mark.parametrize(("name", "share"), list(cells()))
 def test_with_true_pairs_never_below_k_means_told_the_number_found(name, share):
     X, y = SETS[name]()
     gains = []

@@ -132,7 +132,7 @@ def _warn_no_elbow(k: int, some_pairs: bool) -> None:
         "stands out in the rows. Say how many you expect (n_clusters_hint), give lambda_ as a "
         "number, or answer more pairs.",
         CoterieWarning,
-        stacklevel=5,
+        stacklevel=8,  # the caller of `fit`
     )
 
 
