@@ -28,8 +28,8 @@ class ClusterCount(NamedTuple):
         The number chosen.
     candidates : (c,) int64
     scores : (c, f) float64
-        Of each number and fold (of those that hold news): the mean of the share of must-links
-        and the share of cannot-links that were held out and are kept.
+        Of each number and fold (of those that hold news): the mean of the share of must-links and
+        the share of cannot-links that were held out and are kept.
     """
 
     n_clusters: int

@@ -298,11 +298,11 @@ def test_a_watcher_sees_every_iteration_and_can_stop():
     X, known, _ = random_problem(2)
     seen = []
     with watching(seen.append):
-        model = PCKMeans(3, random_state=0).fit(X, constraints=known)
+        model = PCKMeans(3, init="neighborhoods", random_state=0).fit(X, constraints=known)
     assert [step.step for step in seen] == list(range(1, model.n_iter_ + 1))
     assert [step.objective for step in seen] == model.objective_history_.tolist()
     with watching(lambda step: step.step == 2):
-        stopped = PCKMeans(3, random_state=0).fit(X, constraints=known)
+        stopped = PCKMeans(3, init="neighborhoods", random_state=0).fit(X, constraints=known)
     assert stopped.n_iter_ == 2
     assert not stopped.converged_
 

@@ -121,7 +121,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     def _screens(self, groups: Array | None) -> bool:
         """Whether a start is the best of many, rather than the one that was asked for."""
         asked_for = groups is not None or self._model_to_start_from is not None
-        return not asked_for and isinstance(self.init, str) and self.init == "auto"
+        # With w = 0 the start is all that pairs decide, and the objective does not know them.
+        only_start = not isinstance(self.w, str) and self.w == 0
+        return not (asked_for or only_start) and isinstance(self.init, str) and self.init == "auto"
 
     def _from_starts(
         self,
@@ -213,7 +215,8 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             candidates = [complete_groups(problem, measure, groups, seed)]
         else:
             first = number == 0
-            candidates = initial_centers(problem, measure, self.init, first=first, seed=seed)
+            init = "neighborhoods" if self.init == "auto" else self.init
+            candidates = initial_centers(problem, measure, init, first=first, seed=seed)
         return [Start(centers.astype(problem.rows.dtype)) for centers in candidates]
 
     def _given_centers(self, problem: KMeansProblem, centers: Any) -> Array:

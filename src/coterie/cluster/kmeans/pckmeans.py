@@ -56,7 +56,7 @@ class PCKMeans(PairwiseKMeans):
     init : str, array or fitted model, default="auto"
         "auto": sixteen starts, from the neighbourhoods of the pairs and by k-means++; after two
         iterations the five lowest go on, after five the lowest (of many rows, these are run on a
-        sample of those in no pair). One start, as it is:
+        sample of those in no pair). With w = 0 it is "neighborhoods". One start, as it is:
 
         - "neighborhoods": centroids of the groups that the must-links form, the K largest or K
           large ones far apart, whichever costs less; if they are fewer than K, rows that are

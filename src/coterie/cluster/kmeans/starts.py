@@ -136,7 +136,7 @@ def with_single_rows(constraints: Constraints, group: Array, n_clusters: int) ->
 def _apart_from_all(constraints: Constraints, group: Array) -> Array:
     """Rows in no group and cannot-linked to some row of every group, (n,) bool."""
     count = int(group.max(initial=-1)) + 1
-    i, j = constraints.cannot_link.T
+    i, j = _telling_cannot_links(constraints).T
     row, other = np.concatenate([i, j]), np.concatenate([j, i])
     if not count:  # apart from one another: each has a cannot-link
         return np.bincount(row, minlength=group.size) > 0
@@ -145,9 +145,14 @@ def _apart_from_all(constraints: Constraints, group: Array) -> Array:
     return np.bincount(met, minlength=group.size) == count
 
 
+def _telling_cannot_links(constraints: Constraints) -> Array:
+    """Cannot-links (p, 2) without those of weight 0, which say nothing."""
+    return constraints.pairs[(constraints.kind < 0) & (constraints.weight > 0)]
+
+
 def _cannot_graph(constraints: Constraints) -> Any:
     """1 where two rows are cannot-linked, CSR (n, n)."""
-    i, j = constraints.cannot_link.T
+    i, j = _telling_cannot_links(constraints).T
     n = constraints.n_samples
     half = sp.coo_array((np.ones(i.size, dtype=np.int64), (i, j)), shape=(n, n))
     return (half + half.T).tocsr()
