@@ -245,3 +245,12 @@ def test_too_small_a_truncation_is_said():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert TVClust(random_state=0).fit(X).n_clusters_ == 6
+
+
+def test_hard_pairs_too_say_what_a_cluster_is():
+    X, y = load_wine(return_X_y=True)
+    known = np.full(len(y), -1)
+    known[::10] = y[::10]
+    model = TVClust(random_state=0).fit(X, constraints=Constraints.from_labels(known))
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.9

@@ -21,6 +21,7 @@ from coterie.constraints import Constraints
 
 __all__ = ["AnswerLogs", "Beta", "Known", "PairEvidence", "Trust"]
 
+_HARD = (np.log(0.999), np.log(0.001))  # of an answer that is taken for granted: right, wrong
 _ROUNDS = 5  # of an expectation-maximisation of p and q, which settle at once
 
 
@@ -108,7 +109,7 @@ class PairEvidence:
         self.constraints = c
         self.core = c.core()
         counts = ~c.is_hard & (c.weight > 0)
-        self.friend = c.kind > 0
+        self.friend, self.hard = c.kind > 0, c.is_hard
         self.learned = counts & np.isnan(c.certainty)
         self.given = counts & ~np.isnan(c.certainty)
         self.weight = np.where(counts, c.weight, 0.0)
@@ -172,14 +173,17 @@ class PairEvidence:
         """ln p(answer) (m,) where each pair is together with probability agreement (m,).
 
         The agreement does not know the answers, so a pair's likelihood is a mixture of (8)
-        together and apart; p and q are what the answers then say of them.
+        together and apart; p and q are what the answers then say of them. A hard pair is an answer
+        of certainty .999 here: the rows alone need not foretell it.
         """
         p, q = p_prior, q_prior
-        weight = np.where(self.between, self.weight, 0.0)
+        weight = np.where(self.between, self.weight, self.hard)
         with np.errstate(divide="ignore"):
             log_same, log_apart = np.log(agreement), np.log1p(-agreement)
         for _ in range(_ROUNDS):
             together, apart = self._each_log(AnswerLogs.at(p.mean, q.mean))
+            together = np.where(self.hard, np.where(self.friend, *_HARD), together)
+            apart = np.where(self.hard, np.where(self.friend, *_HARD[::-1]), apart)
             each = np.logaddexp(log_same + together, log_apart + apart)
             posterior = np.exp(log_same + together - each)
             p, q = self.update(np.where(self.between, posterior, agreement), p_prior, q_prior)

@@ -132,7 +132,7 @@ def _starts(
     comparable = problem.comparable(view.rows.take(np.arange(view.rows.n)))
     sizes = start_sizes(min(ascent.truncation, view.rows.n))
     starts = [(kmeans_labels(comparable, size, rng), False) for size in sizes]
-    if not view.evidence.between.any():
+    if not (view.evidence.between | view.evidence.hard).any():
         return starts
     seeds = [labels for labels, _ in starts[1:]]
     seeds += neighbourhood_labels(comparable, view.evidence.constraints, sizes)

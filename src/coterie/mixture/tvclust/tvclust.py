@@ -140,7 +140,9 @@ class TVClust(ConstrainedClusterer):
     >>> from coterie import Constraints
     >>> from coterie.mixture import TVClust
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = TVClust(random_state=0).fit(X, constraints=Constraints(178, must_link=[(0, 1)]))
+    >>> known = [k if i % 10 == 0 else -1 for i, k in enumerate(y)]
+    >>> answers = Constraints.from_labels(known)
+    >>> model = TVClust(random_state=0).fit(X, constraints=answers)
     >>> model.n_clusters_
     3
     """

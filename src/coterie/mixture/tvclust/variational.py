@@ -347,17 +347,19 @@ def _kept_apart(
 def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
     """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
     core, evidence = data.evidence.core, data.evidence
-    if not evidence.between.any():
-        return np.zeros(evidence.constraints.n_pairs)
+    ends = core.slot[evidence.constraints.pairs]
+    known = np.flatnonzero((ends >= 0).all(axis=1))
+    agreement = np.ones(len(ends))
+    if not known.size:
+        return np.zeros(len(ends))
     components = factors.components(data.family)
     parts = np.array_split(core.rows, 1 + core.rows.size // _TAKEN)
     scores = np.concatenate([components.score(data.rows.take(part)) for part in parts])
     scores += components.log_weights
-    if data.weights.size:
-        scores *= data.weights[core.rows, None]
-    nodes = np.ascontiguousarray(core.contract(scores))
-    kernels.soften(nodes, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
-    agreement = np.clip(_agreement(evidence, nodes), 0.0, 1.0)
+    kernels.soften(scores, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
+    found = np.empty(known.size)
+    kernels.edge_agreement(np.ascontiguousarray(ends[known]), scores, found)
+    agreement[known] = np.clip(found, 0.0, 1.0)
     return evidence.foretold(agreement, priors.p, priors.q)
 
 
