@@ -299,7 +299,7 @@ def test_of_many_starts_few_are_run_to_the_end(monkeypatch):
     X = rng.normal(size=(120, 2))
     told = labelled_pairs(rng.integers(0, 3, 120), 30, rng)
     monkeypatch.setattr(em, "expect", counted)
-    settings = {"init": "random", "tol": 0, "max_iter": 100}
-    many = fit(X, told, 3, n_init=40, **settings)
-    assert len(steps) <= 40 * 10 + 5 * 90
+    settings = {"init": "random", "tol": 0, "max_iter": 50}
+    many = fit(X, told, 3, n_init=30, **settings)
+    assert len(steps) <= 5 * 50 + 25 * 10 + 5 * 40
     assert many.lower_bound_ >= fit(X, told, 3, n_init=5, **settings).lower_bound_ - 1e-9

@@ -154,18 +154,13 @@ class CoreGraph:
     def soften(self, strength: float) -> Self:
         """The same core with pairs of `strength` in the place of hard ones in mean field."""
         other = copy.copy(self)
-        soft = softened(self.graph, strength)
-        other.parts = [
-            part._replace(graph=softened(part.graph, strength))
-            if part.method == "mean_field"
-            else part
-            for part in self.parts
-        ]
         same, differ = self.graph.same.copy(), self.graph.differ.copy()
-        for part in other.parts:
+        other.parts = []
+        for part in self.parts:
             if part.method == "mean_field":
-                same[part.entries] = soft.same[part.entries]
-                differ[part.entries] = soft.differ[part.entries]
+                part = part._replace(graph=softened(part.graph, strength))
+                same[part.entries], differ[part.entries] = part.graph.same, part.graph.differ
+            other.parts.append(part)
         other.graph = self.graph._replace(same=same, differ=differ)
         return other
 

@@ -51,6 +51,7 @@ __all__ = [
 
 # Strengths of hard pairs before they are hard: certainties of .95 and .9975.
 _SOFTER = (3.0, 6.0)
+WHOLE = 5  # starts that are run to the end, of however many
 _BRIEF = 10  # iterations after which starts are compared: the order of their bounds rarely changes
 
 
@@ -162,16 +163,22 @@ def run(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmR
 
 
 def best_run(
-    problem: PpcProblem, mixtures: Sequence[Mixture], whole: int, max_iter: int, tol: float
+    problem: PpcProblem, mixtures: Sequence[Mixture], n_init: int, max_iter: int, tol: float
 ) -> EmRun:
-    """The best of several starts, of which all but `whole` are left after a few iterations."""
+    """The best of several starts, of which few are run to the end.
+
+    Up to `WHOLE` starts: as many as asked for, of those given the best after a few iterations. Of
+    more the first `WHOLE`, so that more starts are never worse, and as many of the others.
+    """
     runs = [begin(problem, mixture, max_iter, tol) for mixture in mixtures]
-    if len(runs) > whole:
-        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs]
+    sure = WHOLE if n_init > WHOLE else 0
+    whole = min(n_init, WHOLE)
+    if len(runs) > sure + whole:
+        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs[sure:]]
         scores = np.array([comparable_bound(problem, found) for found in brief])
         # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
         behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
-        runs = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
+        runs[sure:] = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
     ended = [advance(problem, start, max_iter, tol) for start in runs]
     if len(ended) == 1:
         return ended[0]

@@ -48,7 +48,6 @@ from coterie.validation import check_choice, check_count, check_real
 __all__ = ["PPC"]
 
 SAMPLING = ("point", "chunklet")
-WHOLE = 5  # starts that are run to the end, of however many
 WEIGHTS_UPDATE = ("gradient", "proportions", "nonoverlapping", "grid")
 
 
@@ -89,7 +88,8 @@ class PPC(ConstrainedClusterer):
         Added to the diagonal of every covariance, in the units of the data, squared.
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept (by mean field where `inference`
-        gives an estimate). Of more than 5 only the 5 best after 10 iterations are run to the end.
+        gives an estimate). Of more than 5 the first 5 and the 5 others that are best after 10
+        iterations are run to the end.
     init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
         A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
         rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
@@ -200,7 +200,7 @@ class PPC(ConstrainedClusterer):
         if (fallback := core.fallback()) is not None:
             warnings.warn(fallback, ApproximationWarning, stacklevel=2)
         mixtures = self._starts(problem, X, constraints, rng)
-        best = best_run(problem, mixtures, min(self.n_init, WHOLE), self.max_iter, self.tol)
+        best = best_run(problem, mixtures, self.n_init, self.max_iter, self.tol)
         if not best.converged:
             warnings.warn(
                 f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",

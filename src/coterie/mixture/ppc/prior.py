@@ -81,7 +81,6 @@ class Prior:
         self, graph: PairwiseModel, exponent: FloatArray, wide: BoolArray, *, overlap: bool = True
     ) -> None:
         self.n_clusters = graph.n_labels
-        self.n_rows = float(exponent.sum())
         self._exact: list[_Copies] = []
         self._alone: _Edges | None = None
         if not overlap:
