@@ -219,10 +219,10 @@ class Distortion(ABC):
         return None
 
     def between_kept(
-        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scale: Array
+        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scales: Array
     ) -> Array:
-        """`between` from what `keep_pairs` kept, where it kept anything; `scale` is `row_scale`
-        of all rows, or (0,).
+        """`between` from what `keep_pairs` kept, where it kept anything; `scales` (m,) are s_i s_j
+        by `row_scale`, or (0,).
         """
         return self.between(X, i, j, A)
 
@@ -344,12 +344,12 @@ class ByColumn(Distortion):
         return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.vstack(parts)
 
     def between_kept(
-        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scale: Array
+        self, kept: Any | None, X: Any, i: Array, j: Array, A: Array | None, scales: Array
     ) -> Array:
         """One product where columns were kept."""
         if kept is None or A is None:
             return self.between(X, i, j, A)
-        return self.from_columns(kept, A, scale[i] * scale[j] if scale.size else scale)
+        return self.from_columns(kept, A, scales)
 
 
 def first_bad(X: Any, bad: Any) -> tuple[int, int, float] | None:

@@ -185,13 +185,22 @@ class KMeansProblem:
             return np.where(c.is_hard, np.inf, weight)
         i, j = c.pairs.T
         gap = self.distortion.between_kept(
-            self.kept_pairs, self.rows, i, j, measure.A, measure.terms.scale
+            self.kept_pairs, self.rows, i, j, measure.A, self._pair_scales(measure)
         )
         bound = np.atleast_1d(np.asarray(self.bound.value(measure.A), dtype=np.float64))
         columns = gap if gap.ndim == 2 else gap[:, None]
         bound = np.broadcast_to(bound, columns.shape[1:]).copy()
         cost_of_breaking(columns, bound, c.kind, weight, c.is_hard)
         return gap
+
+    def _pair_scales(self, measure: Measure) -> Array:
+        """s_i s_j of each pair (m,), or (0,) where rows have no scale."""
+        at, scale = self.constraints.pairs.T, measure.terms.scale
+        if not self.rows.in_memory and self.kept_pairs is not None:  # made of the core's rows
+            made = self.distortion.row_scale(self.rows.take(self.core.rows), measure.A)
+            scale = NONE if made is None else np.asarray(made, dtype=np.float64)
+            at = np.searchsorted(self.core.rows, at)
+        return scale[at[0]] * scale[at[1]] if scale.size else NONE
 
     @cached_property
     def kept_pairs(self) -> Any | None:
