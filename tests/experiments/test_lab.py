@@ -279,7 +279,7 @@ def test_the_page_is_the_same_for_the_same_results_and_prefers_full_ones(folder,
     assert "The second is better. → **holds**" in text
     assert "→ **cannot be tested**" in text
     assert "(0.49)" in text
-    assert "| [Made up](#made-up) | full | 1 | 0 | 1 |" in text
+    assert "| [Made up](#made-up) | full | 1 | 0 | 0 | 1 |" in text
 
 
 def test_papers_come_first_by_year_and_link_to_their_citation(tmp_path):

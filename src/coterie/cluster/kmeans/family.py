@@ -161,7 +161,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         # The objective of a sample is another one: only that of all rows is part of the history.
         before = best.history[:-1] if here is problem else []
         most = 1 if best.stopped else self.max_iter - len(before)
-        result = run(problem, start, geometry, max_iter=most, tol=self.tol, seed=seed)
+        result = run(
+            problem, start, geometry, max_iter=most, tol=self.tol, seed=seed, done=len(before)
+        )
         stopped = result.stopped or best.stopped
         return result._replace(history=before + result.history, stopped=stopped)
 

@@ -44,28 +44,31 @@ def run(
     max_iter: int,
     tol: float,
     seed: int,
+    done: int = 0,
 ) -> Result:
     """Lower the objective from `start` until labels repeat or it falls by less than tol |J|.
 
-    Where the distortion cools down, the first iterations are under warmer ones.
+    Where the distortion cools down, the first iterations are under warmer ones; `done` of them
+    were made before this run goes on.
     """
     stages = problem.stages()
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
     nodes, previous = start.nodes, None
-    centers = stages[0].distortion.allowed(start.centers, geometry.measure.A)
+    first = stages[min(done, len(stages) - 1)]
+    centers = first.distortion.allowed(start.centers, geometry.measure.A)
     history: list[float] = []
     converged = stopped = False
     refresh = False
     prove = problem.graph.can_prove and max_iter == 1
     for iteration in range(1, max_iter + 1):
-        problem = stages[min(iteration, len(stages)) - 1]
+        problem = stages[min(done + iteration, len(stages)) - 1]
         now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
         history.append(now.objective)
         logger.debug("iteration %d: objective %.6g", iteration, now.objective)
         stopped = not keep_going(iteration, max_iter, now.objective)
         settled = False
-        if previous is not None and iteration > len(stages):
+        if previous is not None and done + iteration > len(stages):
             fixed = not learning and np.array_equal(now.labels, previous.labels)
             gain = previous.objective - now.objective
             settled = fixed or gain <= tol * abs(previous.objective)

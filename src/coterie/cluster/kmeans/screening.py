@@ -115,7 +115,9 @@ def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, see
         return found
     start = Start(found.centers, found.assignment.nodes)
     most = max_iter - len(before)
-    result = run(problem, start, found.geometry, max_iter=most, tol=tol, seed=seed)
+    result = run(
+        problem, start, found.geometry, max_iter=most, tol=tol, seed=seed, done=len(before)
+    )
     return result._replace(history=before + result.history)
 
 

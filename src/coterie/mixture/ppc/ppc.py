@@ -249,6 +249,7 @@ class PPC(ConstrainedClusterer):
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
             return [mixture_from_model(model, problem.rows.origin, problem.shape)]
+        constraints = _heard(constraints)
         alone = np.random.RandomState()
         alone.set_state(rng.get_state())  # the draws of a fit without pairs
         settings = (problem.shape, self.init)
@@ -359,3 +360,17 @@ class PPC(ConstrainedClusterer):
         n_components, d = self.means_.shape
         covariance = self._shape().covariance.n_parameters(n_components, d)
         return covariance + n_components * d + n_components - 1
+
+
+def _heard(constraints: Constraints) -> Constraints:
+    """The pairs that say anything: one of weight 0 is no pair."""
+    heard = constraints.strength() > 0
+    if heard.all():
+        return constraints
+    return Constraints.from_arrays(
+        constraints.n_samples,
+        constraints.pairs[heard],
+        constraints.kind[heard],
+        weight=constraints.weight[heard],
+        certainty=constraints.certainty[heard],
+    )

@@ -88,6 +88,8 @@ class Prior:
         elif graph.n_nodes:
             self._exact = _count_copies(_narrow(graph, wide), exponent)
         self.is_constant = bool(graph.indices.size == 0 and (exponent == 1).all())
+        # Σ N log π − log Ω is bounded for a graph or a forest in it, not for pairs as if alone.
+        self.bounds_objective = overlap
 
     def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
         """log Ω at log π (K,), and its gradient in log π: the expected counts under the prior.
@@ -169,7 +171,8 @@ class ByGradient:
             options={"gtol": _SLOPE, "ftol": 1e-15, "maxiter": 50},
         )
         log_pi = _log_softmax(start + found.x / scale)
-        _refuse_collapse(counts, log_pi)
+        if not self.prior.bounds_objective:
+            _refuse_collapse(counts, log_pi)
         if log_pi.min() < math.log(_LEAST):
             best = at(self.prior, closed_form(np.exp(log_pi)))
         else:

@@ -61,7 +61,9 @@ def start_mixture(
     if init == "kmeans":
         labels = KMeans(shape.n_clusters, n_init=1, random_state=seed).fit(X).labels_
     else:
-        model: Any = PCKMeans(shape.n_clusters, max_iter=30, random_state=seed)
+        model: Any = PCKMeans(
+            shape.n_clusters, init="neighborhoods", max_iter=30, random_state=seed
+        )
         if init == "mosaic":
             model = Mosaic(shape.n_clusters, random_state=seed)
         labels = model.fit(X, constraints=constraints).labels_
