@@ -298,16 +298,17 @@ def check_domain(rows: Rows, distortion: Distortion) -> None:
     if isinstance(rows.source, MemoryRows):
         distortion.check_rows(rows.source.X)
         return
-    for number, problem in enumerate(map_blocks(rows, _check_block, distortion)):
-        if problem is not None:
-            raise InvalidData(
-                f"block {number} of the files, rows counted from its first: {problem}"
-            )
+    for found in map_blocks(rows, _check_block, distortion):
+        if found is not None:
+            start, problem = found
+            place = getattr(rows.source, "place", "row {}".format)(start)
+            raise InvalidData(f"in the rows from {place} on, counted from there: {problem}")
 
 
-def _check_block(block: Block, distortion: Distortion) -> str | None:
+def _check_block(block: Block, distortion: Distortion) -> tuple[int, str] | None:
+    """Where the block begins and what is wrong in it, if anything is."""
     try:
         distortion.check_rows(block.rows)
     except InvalidData as problem:
-        return f"{problem}"
+        return block.start, str(problem)
     return None

@@ -86,6 +86,27 @@ def test_files_give_the_bits_of_memory(tmp_path, made, name, kind):
             np.testing.assert_array_equal(from_files.predict(rows), in_memory.predict(X))
 
 
+def test_very_many_rows_start_alike_from_files_and_memory(tmp_path, made, monkeypatch):
+    X, known = made
+    plain = PCKMeans(K, init="k-means++", random_state=1).fit(X, constraints=known)
+    monkeypatch.setattr("coterie.cluster.kmeans.starts._MANY_ROWS", 1_000)
+    rows = written(tmp_path, X, "parquet")
+    here, there = (
+        PCKMeans(K, init="k-means++", random_state=1).fit(data, constraints=known)
+        for data in (X, rows)
+    )
+    assert_same(here, there)
+    assert here.objective_ <= 1.001 * plain.objective_
+
+
+def test_a_row_outside_the_domain_is_named_by_its_place(tmp_path, made):
+    X = made[0].copy()
+    X[9_000] = 0.0
+    rows = written(tmp_path, X, "parquet")
+    with pytest.raises(InvalidData, match=r"parquet, row group \d+, row \d+ on.*all zeros"):
+        PCKMeans(K, distortion="cosine").fit(rows)
+
+
 def test_processes_give_the_bits_of_memory(tmp_path, made):
     X, known = made
     rows = written(tmp_path, X, "parquet")

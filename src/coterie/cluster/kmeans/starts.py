@@ -14,12 +14,15 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
 from coterie._typing import Array
+from coterie.cluster.kmeans.oversampling import oversampled, thinned
 from coterie.cluster.kmeans.problem import KMeansProblem, Measure
 from coterie.cluster.labelling import distances_to, measure_rows, sums_by_label
 from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints
 
 __all__ = ["neighborhoods"]
+
+_MANY_ROWS = 1 << 21  # above which k-means|| stands in for k-means++
 
 
 def neighborhoods(constraints: Constraints, n_clusters: int, seed: int = 0) -> Array:
@@ -163,8 +166,16 @@ def _neighbors(graph: Any, row: int) -> Array:
 
 
 def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
-    """Complete `centers` (p, d) to K by k-means++ with greedy trials, in the distortion itself."""
+    """Complete `centers` (p, d) to K by k-means++ with greedy trials, in the distortion itself.
+
+    Of very many rows by k-means||, wherever they are kept: a pass for each centre, with a number
+    for each row and trial, would be too much.
+    """
     k, n = problem.settings.n_clusters, problem.rows.n
+    if n > _MANY_ROWS and len(centers) < k:
+        A, given = shared_metric(measure.A), len(centers)
+        candidates, near = oversampled(problem, centers, A, int(rng.integers(2**31)))
+        return thinned(problem.distortion, A, candidates, near, given, k, rng)
     weights = problem.weights if problem.weights.size else np.ones(n)
     trials = 2 + int(np.log(k))
     centers = np.asarray(centers)
