@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,12 +43,12 @@ class Family(Protocol):
         """Posterior means of the parameters, by the name of the attribute they are shown as."""
 
 
-class Separable:
+class Separable(ABC):
     """A family whose clusters share nothing: the evidence is a sum over clusters."""
 
+    @abstractmethod
     def cluster_evidence(self, statistics: FloatArray) -> FloatArray:
         """ln of the marginal likelihood of each cluster's rows, (K,)."""
-        raise NotImplementedError
 
     def log_evidence(self, statistics: FloatArray) -> float:
         """ln of the marginal likelihood of all clusters' rows."""
