@@ -23,6 +23,7 @@ LAYERS = [
     "_npy",
     "constraints",
     "validation",
+    "parameters",
     "data",
     "distortions",
     "inference",

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from coterie.constraints import Constraints, PairTable
 from coterie.data import DaskRows, StoredRows, is_dask
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
 from coterie.validation import (
     check_constraints,
@@ -54,6 +55,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         `y` is ignored, unless it is a `Constraints`: a slip that would cost the user every pair.
         """
         refuse_constraints_as_y(self, y)
+        check_parameters(self)
         announce_compiling()
         X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])

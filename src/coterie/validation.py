@@ -25,6 +25,7 @@ __all__ = [
     "check_choice",
     "check_constraints",
     "check_count",
+    "check_first_labels",
     "check_n_clusters",
     "check_real",
     "check_rows",
@@ -135,6 +136,26 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     return weights
 
 
+def check_first_labels(init: Any, X: Any, names: Iterable[str]) -> NDArray[Any]:
+    """Labels (n,) of any kind that a fit starts from: `init` itself, or those of a fitted model.
+
+    `names` are what `init` could be instead.
+    """
+    n = X.shape[0]
+    if hasattr(init, "predict"):
+        return np.asarray(init.labels_ if len(init.labels_) == n else init.predict(X))
+    labels = np.asarray(init)
+    instead = f"or use {', '.join(map(repr, names))} or a fitted model."
+    if labels.shape != (n,):
+        raise InvalidParameter(
+            f"init has shape {labels.shape}, expected ({n},): one label a row; {instead}"
+        )
+    bad = np.flatnonzero(labels != labels)
+    if bad.size:
+        raise InvalidParameter(f"init[{bad[0]}] is not a number: give every row a label; {instead}")
+    return labels
+
+
 def check_choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return `value` if it is one of `options`; else say which is nearest and list them all."""
     options = list(options)
@@ -157,10 +178,18 @@ def check_real(
     """Return a real parameter of at least `least` (above it where `strict`)."""
     word = "above" if strict else "at least"
     wanted = f"{name}={value!r} must be a {'finite ' if finite else ''}number {word} {least:g}."
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(float(value)):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidParameter(wanted)
-    number = float(value)
-    if number < least or (strict and number == least) or (finite and math.isinf(number)):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.nan
+    if (
+        math.isnan(number)
+        or number < least
+        or (strict and number == least)
+        or (finite and math.isinf(number))
+    ):
         raise InvalidParameter(wanted)
     return number
 

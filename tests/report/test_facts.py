@@ -33,11 +33,16 @@ def test_typical_columns_and_nearest_rows_by_their_definition(model, make):
         z = (here - IRIS.data.mean(axis=0)) / IRIS.data.std(axis=0)
         wanted = sorted(range(4), key=lambda j: -abs(z[j]))[:TOP_FEATURES]
         if make is sp.csr_matrix:  # only what it has more of
-            wanted = [j for j in sorted(range(4), key=lambda j: -z[j]) if z[j] > 0]
+            p, q = here / here.sum(), IRIS.data.mean(axis=0) / IRIS.data.mean() / 4
+            worth = p * np.log(p / q)
+            wanted = [j for j in sorted(range(4), key=lambda j: -worth[j]) if worth[j] > 0]
         assert [t.column for t in cluster.typical] == wanted
         assert np.allclose([t.difference for t in cluster.typical], z[wanted])
         assert np.allclose([t.here for t in cluster.typical], here[wanted])
         distance = {row: ((IRIS.data[row] - here) ** 2).sum() for row in members}
+        if make is sp.csr_matrix:  # by the cosine
+            lengths = np.linalg.norm(IRIS.data, axis=1)
+            distance = {row: -(IRIS.data[row] @ here) / lengths[row] for row in members}
         ordered = sorted(distance.values())[:NEAREST]
         assert np.allclose([distance[row] for row in cluster.nearest], ordered)
 

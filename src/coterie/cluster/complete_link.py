@@ -21,7 +21,7 @@ from coterie.cluster import _complete_link_kernels as kernels
 from coterie.constraints import Constraints, Core
 from coterie.constraints.coloring import color_graph
 from coterie.exceptions import CoterieWarning, InvalidData
-from coterie.validation import check_choice, check_n_clusters, check_real
+from coterie.validation import check_choice, check_n_clusters
 
 __all__ = ["ConstrainedCompleteLink"]
 
@@ -97,7 +97,6 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         X, given, _ = self._check_fit_input(X, y, constraints)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         check_choice("metric", self.metric, _METRICS)
-        check_real("time_limit", self.time_limit, finite=False)
         hard = given.as_hard()
         nodes = Nodes(hard)
         if nodes.count < k:

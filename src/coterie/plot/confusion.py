@@ -20,6 +20,7 @@ __all__ = ["Confusion", "confusion_of", "plot_confusion"]
 
 _DARKEST = 0.6  # opacity of a class that is all in one cluster
 _MOST_NUMBERS = 900  # cells beyond which numbers would be too small to read
+MOST = 60  # classes and clusters in a picture: the rest are counted together
 
 
 class Confusion(NamedTuple):
@@ -30,17 +31,35 @@ class Confusion(NamedTuple):
     counts: NDArray[np.int64]  # (C, K)
 
 
-def confusion_of(model: Any, truth: Any) -> Confusion:
-    """Count rows by true class and cluster; each cluster stands under the class it matches best."""
-    classes, of_row = np.unique(np.asarray(truth), return_inverse=True)
+def confusion_of(model: Any, truth: Any, most: int = MOST) -> Confusion:
+    """Count rows by true class and cluster; each cluster stands under the class it matches best.
+
+    Of more than `most` classes or clusters the largest are kept and the others counted as one,
+    whose name says how many they are.
+    """
     if np.asarray(truth).ndim != 1:
         raise InvalidData("truth must be one class for each row.")
-    clusters, label = np.unique(labels_of(model, of_row.size), return_inverse=True)
+    classes, of_row = _largest(*np.unique(np.asarray(truth), return_inverse=True), most)
+    clusters, label = _largest(*np.unique(labels_of(model, of_row.size), return_inverse=True), most)
     counts = contingency_matrix(of_row, label, dtype=np.int64)
     _, matched = linear_sum_assignment(-counts)
     rest = np.setdiff1d(np.arange(clusters.size), matched)
     order = np.r_[matched, rest]
     return Confusion(classes, clusters[order], counts[:, order])
+
+
+def _largest(
+    names: NDArray[Any], number: NDArray[np.int64], most: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The names of the `most` largest groups and one for the rest; each row's group (n,) anew."""
+    if names.size <= most:
+        return names, number
+    sizes = np.bincount(number, minlength=names.size)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
+    place = np.full(names.size, most)
+    place[kept] = np.arange(most)
+    others = f"{names.size - most:,} others"
+    return np.array([*names[kept].tolist(), others], dtype=object), place[number]
 
 
 def plot_confusion(model: Any, truth: Any, *, ax: Axes | None = None) -> Axes:
@@ -58,7 +77,8 @@ def plot_confusion(model: Any, truth: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib Axes
-        Shades are shares of the class, numbers are rows.
+        Shades are shares of the class, numbers are rows. Of more than 60 classes or clusters the
+        largest are shown and the others counted together.
     """
     table = confusion_of(model, truth)
     ax = axes_or_new(ax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,8 +66,8 @@ def plot_learning_curve(curves: Any, *, ax: Axes | None = None, score: str = "ar
 
     Parameters
     ----------
-    curves : LearningCurve or sequence of LearningCurve
-        From `coterie.active.learning_curve`.
+    curves : LearningCurve, or sequence or mapping of LearningCurve
+        From `coterie.active.learning_curve`; the keys of a mapping are the names shown.
     ax : matplotlib Axes, optional
         A new figure if not given.
     score : str, default="ari"
@@ -75,15 +76,31 @@ def plot_learning_curve(curves: Any, *, ax: Axes | None = None, score: str = "ar
     -------
     matplotlib Axes
     """
-    many = list(curves) if isinstance(curves, (list, tuple)) else [curves]
+    many, names = _named(curves)
     tables = [curve.values[check_choice("score", score, curve.values)] for curve in many]
     ax = axes_or_new(ax)
-    for curve, table in zip(many, tables, strict=True):
+    for curve, name, table in zip(many, names, tables, strict=True):
         mean, spread = table.mean(axis=0), table.std(axis=0)
-        (line,) = ax.plot(curve.budgets, mean, marker="o", label=plain(curve.name))
+        (line,) = ax.plot(curve.budgets, mean, marker="o", label=plain(name))
         ax.fill_between(
             curve.budgets, mean - spread, mean + spread, alpha=0.2, color=line.get_color()
         )
     ax.set(xlabel="questions", ylabel=score.upper() if len(score) < 4 else score)
     ax.legend()
     return ax
+
+
+def _named(curves: Any) -> tuple[list[Any], list[str]]:
+    """Curves and what to call them."""
+    if isinstance(curves, Mapping):
+        many, names = list(curves.values()), [str(name) for name in curves]
+    else:
+        many = [curves] if hasattr(curves, "budgets") else list(curves)
+        names = [getattr(curve, "name", "") for curve in many]
+    for curve in many:
+        if not hasattr(curve, "budgets"):
+            raise InvalidParameter(
+                f"curves must be of coterie.active.learning_curve, one or several, got a "
+                f"{type(curve).__name__}."
+            )
+    return many, names

@@ -18,11 +18,9 @@ from coterie.propagation._shape import cluster_shape
 from coterie.propagation.gaussian import Fitting, GaussianNeighborhood, read_clusters
 from coterie.propagation.pipeline import PipelineClusterer
 from coterie.propagation.spreading import Options, Spread, spread
-from coterie.validation import check_choice, check_count, check_real
 
 __all__ = ["GPKMeans"]
 
-STARTS = ("model", "centers")
 
 logger = logging.getLogger(__name__)
 
@@ -153,8 +151,8 @@ class GPKMeans(PropagatingClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the estimator.
         """
-        self._check_parameters(X)
         X, known, weights = self._check_fit_input(X, y, constraints, sample_weight)
+        self._check_parameters(X)
         fit_params = {} if weights is None else {"sample_weight": weights}
         first = self._fresh_inner(self._rng(), weights)
         model = clone(first).fit(X, constraints=known, **fit_params)
@@ -208,9 +206,6 @@ class GPKMeans(PropagatingClusterer):
     def _check_parameters(self, X: Any) -> None:
         self._options()
         Fitting.checked(self.scale, self.radius)
-        check_choice("start", self.start, STARTS)
-        check_count("n_rounds", self.n_rounds)
-        check_real("tol", self.tol)
         if issparse(X) and self.reduce_dim is None:
             raise InvalidData(
                 "sparse rows have no Gaussian neighbourhoods: give reduce_dim, for instance "

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from coterie._typing import Array
 from coterie.exceptions import InvalidParameter, MissingDependency
-from coterie.validation import check_count
+from coterie.validation import check_choice, check_count
 
 __all__ = ["neighbor_graph"]
 
@@ -62,6 +62,7 @@ def neighbor_graph(
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
     if not (isinstance(approximate, bool) or approximate == "auto"):
         raise InvalidParameter(f'approximate={approximate!r} must be True, False or "auto".')
+    check_choice("metric", metric, sorted(VALID_METRICS["brute"]))
     n = X.shape[0]
     k = min(check_count("n_neighbors", n_neighbors), n - 1)
     if k < 1:

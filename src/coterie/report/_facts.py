@@ -31,6 +31,7 @@ TOP_FEATURES = 6
 TOP_WORDS = 15
 NEAREST = 5
 MOST_DETAILED = 40  # clusters described one by one, the largest first
+MOST_COMPARED = 25  # classes and clusters in the table of the truth: the rest are counted together
 DRAWN_PAIRS = 500  # on the map: more lines hide the rows
 MOST_PAIRS = 10  # shown side by side
 # A pair is suspect from here on: the doubt the library has about any plain pair beforehand.
@@ -125,7 +126,7 @@ def gather(
         ids=read_ids(ids, n),
         records=Records(records, rows, names, scale),
         labels=labels,
-        clusters=_clusters(rows, names, scale, values, labels),
+        clusters=_clusters(rows, _words_alone(names), scale, values, labels),
         constraints=known,
         all_pairs_known=all_known,
         broken=broken_mask(known, labels),
@@ -146,6 +147,7 @@ def _clusters(
     sizes = np.bincount(labels, minlength=values.size)
     detailed = set(np.argsort(-sizes, kind="stable")[:MOST_DETAILED].tolist())
     mean, spread = _moments(X)
+    words = bool(sp.issparse(X))
     order = np.argsort(labels, kind="stable")
     begin = np.r_[0, np.cumsum(sizes)]
     clusters = []
@@ -154,13 +156,20 @@ def _clusters(
         if k in detailed:
             members = order[begin[k] : begin[k + 1]]
             center = np.asarray(X[members].mean(axis=0, dtype=np.float64)).ravel()
-            described["typical"] = _typical(
-                center, mean, spread, names, units, bool(sp.issparse(X))
-            )
+            typical = _typical_words if words else _typical
+            described["typical"] = typical(center, mean, spread, names, units)
             described["nearest"] = _nearest(X, members, center)
         size = int(sizes[k])
         clusters.append(Cluster(k, str(value), size, size / labels.size, **described))
     return clusters
+
+
+def _words_alone(names: list[str]) -> list[str]:
+    """Names without what comes before the colon ("note:river"), where that is the same in all."""
+    columns = {name.partition(":")[0] for name in names if ":" in name}
+    if len(columns) != 1 or not all(":" in name for name in names):
+        return names
+    return [name.partition(":")[2] for name in names]
 
 
 def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
@@ -181,16 +190,48 @@ def _typical(
     spread: FloatArray,
     names: list[str],
     units: Units,
-    sparse: bool,
 ) -> tuple[Typical, ...]:
-    """Columns by standardised difference (center − mean) / spread, largest first.
+    """Columns by standardised difference (center − mean) / spread, largest first."""
+    z = _standardised(center, mean, spread)
+    order = np.argsort(-np.abs(z), kind="stable")[:TOP_FEATURES]
+    return _as_typical(order[z[order] != 0], z, center, mean, spread, names, units)
 
-    Of sparse rows only what a cluster has more of: what it lacks is almost everything.
+
+def _typical_words(
+    center: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    names: list[str],
+    units: Units,
+) -> tuple[Typical, ...]:
+    """Columns of sparse rows that a cluster has more of: what it lacks is almost everything.
+
+    Of counts and weights of words by what each adds to the divergence of the cluster's words from
+    all words, p log(p / q): neither words that are everywhere nor those that hardly ever occur.
     """
+    z = _standardised(center, mean, spread)
+    worth = z
+    if mean.min(initial=0.0) >= 0 and center.sum() > 0:
+        p, q = center / center.sum(), mean / mean.sum()
+        worth = p * np.log(np.divide(p, q, out=np.ones_like(p), where=p > 0))
+    order = np.argsort(-worth, kind="stable")[:TOP_WORDS]
+    return _as_typical(order[worth[order] > 0], z, center, mean, spread, names, units)
+
+
+def _standardised(center: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
     tiny = np.finfo(np.float64).eps * np.maximum(np.abs(mean), 1.0)
-    z = np.divide(center - mean, spread, out=np.zeros_like(mean), where=spread > tiny)
-    size = z if sparse else np.abs(z)
-    order = np.argsort(-size, kind="stable")[: TOP_WORDS if sparse else TOP_FEATURES]
+    return np.divide(center - mean, spread, out=np.zeros_like(mean), where=spread > tiny)
+
+
+def _as_typical(
+    order: NDArray[np.intp],
+    z: FloatArray,
+    center: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    names: list[str],
+    units: Units,
+) -> tuple[Typical, ...]:
     return tuple(
         Typical(
             column=int(j),
@@ -201,16 +242,19 @@ def _typical(
             difference=float(z[j]),
         )
         for j in order
-        if size[j] > 0
     )
 
 
 def _nearest(X: Any, members: NDArray[np.int64], center: FloatArray) -> tuple[int, ...]:
-    """The members nearest to the mean of the cluster, by squared Euclidean distance."""
+    """The members nearest to the mean of the cluster, by squared Euclidean distance.
+
+    Sparse rows by the cosine: short ones, and most of all empty ones, are near to every mean.
+    """
     rows = X[members]
     if sp.issparse(rows):
-        norms = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-        distance = norms - 2 * np.asarray(rows @ center).ravel()
+        length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        product = np.asarray(rows @ center).ravel()
+        distance = -np.divide(product, length, out=np.full(length.shape, -np.inf), where=length > 0)
     else:
         distance = ((rows - center) ** 2).sum(axis=1)
     return tuple(members[np.argsort(distance, kind="stable")[:NEAREST]].tolist())
@@ -275,7 +319,7 @@ def _truth(labels: NDArray[np.int64], values: NDArray[Any], truth: Any) -> Truth
             f"truth has shape {classes.shape} for {labels.size} rows: one class each."
         )
     return Truth(
-        confusion_of(values[labels], classes),
+        confusion_of(values[labels], classes, MOST_COMPARED),
         float(adjusted_rand_score(classes, labels)),
         float(normalized_mutual_info_score(classes, labels)),
     )

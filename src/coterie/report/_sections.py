@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie.report._blocks import Section, bar_cell, section, table
-from coterie.report._facts import MOST_DETAILED, Cluster, Facts
+from coterie.report._facts import MOST_COMPARED, MOST_DETAILED, Cluster, Facts
 from coterie.report._html import Html, joined, tag
 from coterie.report._pictures import COLORS, curve, flat_map, swatch
 from coterie.report._records import number, on_scale
@@ -26,6 +26,8 @@ __all__ = [
 _GLANCE = 40  # characters that can be compared at a glance
 _NUMERIC = str.maketrans("", "", "+-−.,e ")
 MOST_WEIGHTS = 30  # columns of a learned metric that are shown
+MOST_METRICS = 20  # metrics of clusters side by side
+MOST_LISTED = 100  # clusters whose sizes are listed, the largest if there are more
 
 
 def overview(facts: Facts) -> Section:
@@ -55,11 +57,16 @@ def picture(facts: Facts) -> Section:
     legend = tag(
         "ul",
         *(tag("li", swatch(c.index), f"{c.name}") for c in facts.clusters[:MOST_DETAILED]),
+        *_rest(len(facts.clusters) - MOST_DETAILED),
         *_line_legend(facts),
         class_="legend",
     )
     caption = tag("figcaption", " ".join(_about_map(facts)), dir="auto")
     return section("Map", tag("figure", drawing, legend, caption), id_="map")
+
+
+def _rest(left: int) -> list[Html]:
+    return [tag("li", f"and {count(left, 'more cluster')}")] if left > 0 else []
 
 
 def _line_legend(facts: Facts) -> list[Html]:
@@ -105,14 +112,20 @@ def _about_map(facts: Facts) -> list[str]:
 
 def clusters(facts: Facts) -> Section:
     """Sizes, then what is typical of each cluster."""
-    largest = max(cluster.size for cluster in facts.clusters)
-    rows = [
+    by_size = sorted(facts.clusters, key=lambda cluster: -cluster.size)
+    largest = by_size[0].size
+    listed = facts.clusters if len(by_size) <= MOST_LISTED else by_size[:MOST_LISTED]
+    rows: list[list[Any]] = [
         [
             joined([swatch(c.index), c.name]),
             bar_cell(f"{c.size:,} ({percent(c.share)})", c.size / largest, f"c{c.index % COLORS}"),
         ]
-        for c in facts.clusters
+        for c in listed
     ]
+    unlisted = by_size[len(listed) :]
+    if unlisted:
+        size = sum(c.size for c in unlisted)
+        rows.append([f"{len(unlisted):,} smaller", f"{size:,} ({percent(size / facts.n)})"])
     sizes = table("Sizes of the clusters", ["cluster", "rows"], rows, "sizes")
     told = [cluster_card(facts, cluster) for cluster in facts.clusters if cluster.nearest]
     left = len(facts.clusters) - len(told)
@@ -191,12 +204,13 @@ def metric(facts: Facts) -> Section | None:
     head = ["all clusters"] if one_for_all else [f"cluster {c.name}" for c in facts.clusters]
     if len(head) != len(weights):  # clusters that lost all rows still have a metric
         head = [f"metric {r}" for r in range(len(weights))]
+    shown_metrics = range(min(len(weights), MOST_METRICS))
     rows = [
         [
             facts.names[j],
             *(
                 bar_cell(number(weights[r, j]), max(weights[r, j], 0.0) / widest[r])
-                for r in range(len(weights))
+                for r in shown_metrics
             ),
         ]
         for j in order
@@ -207,6 +221,9 @@ def metric(facts: Facts) -> Section | None:
         told += " The metric is a full matrix; its diagonal is shown."
     if order.size < len(facts.names):
         told += f" The {order.size} heaviest of {len(facts.names):,} columns."
+    if len(head) > len(shown_metrics):
+        told += f" The first {len(shown_metrics)} of {len(head):,} metrics."
+    head = head[: len(shown_metrics)]
     shown = table("Weights of the columns", ["column", *head], rows, "weights")
     return section("Learned metric", tag("p", told), shown, id_="metric")
 
@@ -225,7 +242,9 @@ def truth(facts: Facts) -> Section | None:
     ]
     head = ["true class", *(f"cluster {name}" for name in confusion.clusters.tolist())]
     shown = table("Rows by true class and cluster", head, rows, "weights")
-    return section("Compared with the truth", shown, id_="truth")
+    left = max(len(confusion.classes), len(confusion.clusters)) > MOST_COMPARED
+    told = "The largest classes and clusters; the others are counted together."
+    return section("Compared with the truth", tag("p", told) if left else None, shown, id_="truth")
 
 
 def pairs(facts: Facts) -> Section | None:

@@ -13,10 +13,9 @@ from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.parameters import check_parameters
 from coterie.validation import (
     check_constraints,
-    check_count,
-    check_real,
     check_rows,
     refuse_constraints_as_y,
 )
@@ -96,6 +95,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             count. A hard must-link counts as the strongest soft one, as a plain pair at least.
         """
         refuse_constraints_as_y(self, y)
+        check_parameters(self)
         X = check_rows(self, X, reset=True, sparse=False)
         known = check_constraints(constraints, X.shape[0])
         self._check_parameters(X.shape[1])
@@ -125,9 +125,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self.components_.T @ self.components_
 
     def _check_parameters(self, d: int) -> None:
-        if self.shrinkage != "auto" and check_real("shrinkage", self.shrinkage) > 1:
-            raise InvalidParameter(f"shrinkage={self.shrinkage!r} must lie between 0 and 1.")
-        if self.n_components is not None and check_count("n_components", self.n_components) > d:
+        if self.n_components is not None and self.n_components > d:
             raise InvalidParameter(f"n_components={self.n_components} but X has {d} column(s).")
 
     def _shrinkage(self, scatter: Scatter) -> float:

@@ -22,7 +22,7 @@ from coterie.data import Rows, one_blas_thread
 from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
-from coterie.validation import check_choice, check_count, check_n_clusters, check_real
+from coterie.validation import check_choice, check_n_clusters
 
 _DEFAULT_DISTORTION = "sqeuclidean"
 INITS = (
@@ -168,13 +168,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         return result._replace(history=before + result.history, stopped=stopped)
 
     def _check_common(self) -> None:
-        check_count("max_iter", self.max_iter)
-        check_real("tol", self.tol)
         check_choice("inference", self.inference, engines(labels=True))
-        if self.n_init != "auto":
-            check_count("n_init", self.n_init)
-        if self.w != "auto":
-            check_real("w", self.w, finite=False)
         if isinstance(self.init, str):
             check_choice("init", self.init, INITS)
 

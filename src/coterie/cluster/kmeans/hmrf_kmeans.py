@@ -12,7 +12,6 @@ from coterie.cluster.kmeans.problem import KMeansSettings
 from coterie.distortions import Distortion
 from coterie.distortions.base import need_form
 from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_real
 
 __all__ = ["HMRFKMeans"]
 
@@ -142,22 +141,6 @@ class HMRFKMeans(PairwiseKMeans):
         return chosen_distortion(self.distortion, self.metric)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
-        check_choice("metric_form", self.metric_form, ("diagonal", "full"))
-        if isinstance(self.phi_max, str):
-            check_choice("phi_max", self.phi_max, ("tight", "paper"))
-        else:
-            check_real("phi_max", self.phi_max)
-        if self.prior is not None:
-            check_choice("prior", self.prior, ("rayleigh",))
-        width = self.prior_width
-        if isinstance(width, str):
-            check_choice("prior_width", width, ("auto",))
-        else:
-            check_real("prior_width", width, strict=True)
-        if isinstance(self.eta, str):
-            check_choice("eta", self.eta, ("auto",))
-        else:
-            check_real("eta", self.eta, strict=True)
         if self.learn_metric:
             need_form(distortion, self.metric_form)
             if self.per_cluster and not distortion.per_cluster:
@@ -169,7 +152,7 @@ class HMRFKMeans(PairwiseKMeans):
             n_clusters,
             form=self.metric_form if self.learn_metric else None,
             per_cluster=self.per_cluster and self.learn_metric,
-            prior_width=None if self.prior is None else width,
+            prior_width=None if self.prior is None else self.prior_width,
             eta=None if self.eta == "auto" else float(self.eta),
             phi_max=self.phi_max,
             inference=self.inference,

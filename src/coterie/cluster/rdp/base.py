@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -41,10 +42,13 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     divergence: Any
     random_state: Any
 
-    def _fit(
-        self, X: Any, y: Any, constraints: Any, sample_weight: Any, settings: RdpSettings
-    ) -> Self:
+    @abstractmethod
+    def _settings(self) -> RdpSettings:
+        """The parameters, checked."""
+
+    def _fit(self, X: Any, y: Any, constraints: Any, sample_weight: Any) -> Self:
         X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
+        settings = self._settings()
         random_state = check_random_state(self.random_state)
         seeds = [random_state.randint(2**31 - 1) for _ in range(settings.n_init)]
         with one_blas_thread():

@@ -83,10 +83,12 @@ class DPMeans(PricedMeans):
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Cluster the rows of `X` (n, d), dense or CSR; `y` is ignored."""
-        settings = RdpSettings(
+        return self._fit(X, y, None, sample_weight)
+
+    def _settings(self) -> RdpSettings:
+        return RdpSettings(
             StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
             check_choice("order", self.order, ("random", "natural")),
             check_count("n_init", self.n_init),
             XiRule.without_pairs(self.max_iter),
         )
-        return self._fit(X, y, None, sample_weight, settings)

@@ -133,7 +133,10 @@ class RDPMeans(PricedMeans):
         self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
     ) -> Self:
         """Cluster the rows of `X` (n, d), dense or CSR, with the pairs known; `y` is ignored."""
-        settings = RdpSettings(
+        return self._fit(X, y, constraints, sample_weight)
+
+    def _settings(self) -> RdpSettings:
+        return RdpSettings(
             StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
             check_choice("order", self.order, ("random", "natural")),
             check_count("n_init", self.n_init),
@@ -141,4 +144,3 @@ class RDPMeans(PricedMeans):
                 self.xi0, self.xi_rate, self.xi_max, self.xi_ratio, self.patience, self.max_iter
             ),
         )
-        return self._fit(X, y, constraints, sample_weight, settings)

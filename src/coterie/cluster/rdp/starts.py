@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from coterie.cluster.rdp.fit import start_from_centers, start_from_labels
 from coterie.cluster.rdp.held_out import number_with_pairs
@@ -18,7 +17,7 @@ from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.cluster.rdp.reach import Reach
 from coterie.cluster.rdp.spectral import spectral_labels
 from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_count, check_real
+from coterie.validation import check_choice, check_count, check_first_labels, check_real
 
 __all__ = ["StartRule", "Starts"]
 
@@ -148,13 +147,4 @@ class Starts:
 
     def _given_labels(self) -> NDArray[Any]:
         """The labels the user gave, or those of a fitted model."""
-        init, n = self.rule.init, self.problem.n
-        if hasattr(init, "predict"):
-            return np.asarray(init.labels_ if len(init.labels_) == n else init.predict(self.X))
-        labels = check_array(init, ensure_2d=False, dtype=None, input_name="init")
-        if labels.shape != (n,):
-            raise InvalidParameter(
-                f"init has shape {labels.shape}, expected ({n},): one label a row; or use "
-                "'auto', 'single', 'spectral' or a fitted model."
-            )
-        return np.asarray(labels)
+        return check_first_labels(self.rule.init, self.X, _NAMES)

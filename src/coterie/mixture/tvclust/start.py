@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_array
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
@@ -18,6 +17,7 @@ from coterie.data import Rows, fold, map_blocks
 from coterie.distortions.base import refuse
 from coterie.exceptions import InvalidParameter
 from coterie.mixture.tvclust.passes import RowWeights, column_squares, column_sums
+from coterie.validation import check_first_labels
 
 __all__ = [
     "Measure",
@@ -104,16 +104,8 @@ def _blur(X: Any, weights: FloatArray) -> FloatArray:
 
 def given_labels(init: Any, X: Any, truncation: int) -> IntArray:
     """Labels (n,) from 0 without gaps: `init` itself, or those of a fitted model."""
-    if hasattr(init, "predict"):
-        given = init.labels_ if len(init.labels_) == X.shape[0] else init.predict(X)
-    else:
-        given = check_array(init, ensure_2d=False, dtype=None, input_name="init")
-    if np.shape(given) != (X.shape[0],):
-        raise InvalidParameter(
-            f"init has shape {np.shape(given)}, expected ({X.shape[0]},): one label a row; or use "
-            "'kmeans' or a fitted model."
-        )
-    values, labels = np.unique(np.asarray(given), return_inverse=True)
+    given = check_first_labels(init, X, ("kmeans",))
+    values, labels = np.unique(given, return_inverse=True)
     if len(values) > truncation:
         raise InvalidParameter(
             f"init has {len(values)} clusters, more than truncation={truncation}: raise truncation."

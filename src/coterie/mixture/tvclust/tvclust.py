@@ -206,6 +206,7 @@ class TVClust(ConstrainedClusterer):
 
         `sample_weight` says how often a row counts; the Gibbs sampler takes none.
         """
+        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         inference = check_choice("inference", self.inference, ("variational", "gibbs"))
         check_choice("family", self.family, FAMILIES)
         ascent = Ascent(
@@ -214,7 +215,6 @@ class TVClust(ConstrainedClusterer):
             check_count("max_iter", self.max_iter),
             check_real("tol", self.tol),
         )
-        X, pairs, weights = self._check_fit_input(X, y, constraints, sample_weight)
         if inference == "gibbs" and weights is not None:
             raise InvalidParameter(
                 "inference='gibbs' takes no sample_weight: a row is sampled whole; use "
