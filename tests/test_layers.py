@@ -22,6 +22,7 @@ LAYERS = [
     "progress",
     "_npy",
     "constraints",
+    "unreadable",
     "validation",
     "parameters",
     "data",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
 from coterie.data import DaskRows, StoredRows, is_dask
-from coterie.exceptions import InvalidData
+from coterie.exceptions import InvalidData, UnknownParameter
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
 from coterie.validation import (
@@ -20,6 +21,7 @@ from coterie.validation import (
     check_sample_weight,
     refuse_constraints_as_y,
 )
+from coterie.words import nearest
 
 __all__ = ["ConstrainedClusterer", "broken_pairs"]
 
@@ -44,6 +46,17 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     Subclasses call `_check_fit_input` first and publish attributes ending in `_` last, so a fit
     that fails leaves an earlier fit as it was.
     """
+
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        """An estimator; a parameter it does not have is refused with the name that was meant."""
+        taken = inspect.signature(cls.__init__).parameters
+        known = [*taken][1:]
+        open_end = any(p.kind is p.VAR_KEYWORD for p in taken.values())
+        for name in parameters:
+            if name not in known and not open_end:
+                hint = nearest(name, known) or f" It has {', '.join(known)}."
+                raise UnknownParameter(f"{cls.__name__} has no parameter {name!r}.{hint}")
+        return super().__new__(cls)
 
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 

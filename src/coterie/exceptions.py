@@ -30,6 +30,7 @@ __all__ = [
     "TooWide",
     "UnboundedObjective",
     "UndecidedFeasibility",
+    "UnknownParameter",
     "WorkersLost",
 ]
 
@@ -90,6 +91,10 @@ class InvalidModel(CoterieError, ValueError):
 
 class InvalidParameter(CoterieError, ValueError):
     """A parameter value that is not understood; the message lists what is."""
+
+
+class UnknownParameter(CoterieError, TypeError):
+    """An estimator does not have a parameter of this name."""
 
 
 class TooWide(CoterieError, ValueError):

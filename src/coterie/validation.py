@@ -19,6 +19,7 @@ from coterie.exceptions import (
     InvalidParameter,
     MisplacedConstraints,
 )
+from coterie.unreadable import why_unreadable
 from coterie.words import nearest
 
 __all__ = [
@@ -41,15 +42,21 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
     """
     if sp.issparse(X):
         _check_indices(X)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr" if sparse else False,
-        dtype=[np.float64, np.float32],
-        order="C",
-        accept_large_sparse=False,
-    )
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_large_sparse=False,
+        )
+    except (ValueError, TypeError) as error:
+        why = why_unreadable(X)
+        if why is None:
+            raise
+        raise InvalidData(why) from error
     if hasattr(X, "sort_indices") and not X.has_sorted_indices:
         X = X.copy()
         X.sort_indices()

@@ -162,7 +162,7 @@ def test_learning_curves_by_name(ax):
     curve = LearningCurve("its own", np.array([5, 10]), {"ari": np.array([[0.1, 0.5]])})
     plot_learning_curve({"one": curve, "two": curve}, ax=ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
-    with pytest.raises(InvalidParameter, match="curves must be of .*learning_curve, .* got a str"):
+    with pytest.raises(InvalidParameter, match=r"curves must be of .*learning_curve, .* got a str"):
         plot_learning_curve(["its own"])
 
 

@@ -1,0 +1,69 @@
+"""What people get wrong first, and what they are told: each message ends with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from coterie import PCKMeans
+from coterie.base import ConstrainedClusterer
+from coterie.exceptions import InvalidData, UnknownParameter
+
+X = np.random.default_rng(0).random((20, 3))
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
+
+
+def with_cell(value: float) -> np.ndarray:
+    table = X.copy()
+    table[4, 1] = table[7, 1] = value
+    return table
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (with_cell(np.nan), r"X contains NaN \(row 4, column 1; 2 rows .*SimpleImputer.*--impute"),
+        (pd.DataFrame(with_cell(np.nan), columns=["a", "b", "c"]), r"NaN \(row 4, column 'b';"),
+        (FRAME.assign(b=pd.array([1, None] * 10, dtype="Int64")), r"NaN \(row 1, column 'b'; 10"),
+        (with_cell(-np.inf), r"X contains infinity \(row 4, column 1; 2 rows"),
+        (sp.csr_matrix(with_cell(np.nan)), "X contains NaN. Drop"),
+        (FRAME.assign(city="Ulm"), "column 'city' of X holds 'Ulm', .*Recipe"),
+        (pl.DataFrame(FRAME.assign(city="Ulm" * 99)), "column 'city' of X holds 'Ulm.*…, "),
+        (FRAME.assign(when=pd.Timestamp("2020-01-01")), "column 'when' of X holds Timestamp"),
+        (pl.DataFrame(X).lazy(), r"lazy frame, .* X.collect\(\)"),
+        ("rows.csv", r"X is a path \('rows.csv'\). .*open_table"),
+        (Path("rows.csv"), "X is a path .*open_rows"),
+    ],
+)
+def test_rows_that_cannot_be_read(rows: Any, words: str) -> None:
+    with pytest.raises(InvalidData, match=words) as caught:
+        PCKMeans(3).fit(rows)
+    assert "HistGradientBoosting" not in str(caught.value)
+
+
+def test_what_is_not_known_keeps_its_own_words() -> None:
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        PCKMeans(3).fit(X[:, 0])
+
+
+def test_a_misspelt_parameter_is_told_the_right_one() -> None:
+    with pytest.raises(
+        UnknownParameter, match=r"PCKMeans has no parameter 'n_cluster'. Did you mean 'n_clusters'"
+    ):
+        PCKMeans(n_cluster=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"no parameter 'colour'. It has n_clusters, "):
+        PCKMeans(colour=3)  # type: ignore[call-arg]
+
+
+def test_estimators_of_others_may_take_anything() -> None:
+    class Open(ConstrainedClusterer):
+        def __init__(self, **anything: Any) -> None:
+            self.anything = anything
+
+    assert Open(colour=3).anything == {"colour": 3}
