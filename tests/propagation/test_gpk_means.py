@@ -379,7 +379,7 @@ def test_sample_weight_is_passed_on():
     ("model", "words"),
     [
         (GPKMeans(PCA()), "takes no constraints"),
-        (GraphPropagation("PCKMeans"), "takes no constraints"),
+        (GraphPropagation("PCKMeans"), "must be None, or an estimator with fit"),
         (GPKMeans(threshold=2), "threshold"),
         (GPKMeans(n_rounds=0), "n_rounds"),
         (GPKMeans(scale="no"), "scale"),
