@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: demo test lint format reproduce clean
+.PHONY: demo test docs lint format reproduce clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -18,6 +18,10 @@ reproduce: $(STAMP)
 	$(BIN)/python experiments run --profile quick --jobs $(WORKERS)
 	$(BIN)/python experiments report
 	$(BIN)/python experiments/peers/guide.py
+
+# The site, in docs/_build/html; a warning is an error, so no link inside it is broken.
+docs: $(VENV)/.docs-installed
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -34,5 +38,9 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"
 	touch $(STAMP)
 
+$(VENV)/.docs-installed: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache demo-output
+	rm -rf $(VENV) docs/_build docs/api docs/gallery docs/reference.md docs/changes.md .pytest_cache .mypy_cache .ruff_cache demo-output

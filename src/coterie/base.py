@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,24 @@ def broken_pairs(
     )
 
 
+def _with_names_meant(init: Callable[..., None]) -> Callable[..., None]:
+    """`init`, refusing a parameter that it does not have with the name that was meant."""
+    taken = inspect.signature(init).parameters
+    known = [*taken][1:]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values()):
+        return init
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in known:
+                hint = nearest(name, known) or f" It has {', '.join(known)}."
+                raise UnknownParameter(f"{type(self).__name__} has no parameter {name!r}.{hint}")
+        init(self, *args, **parameters)
+
+    return checked
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """A clusterer that takes `constraints` in `fit`.
 
@@ -47,16 +67,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     that fails leaves an earlier fit as it was.
     """
 
-    def __new__(cls, *_: Any, **parameters: Any) -> Self:
-        """An estimator; a parameter it does not have is refused with the name that was meant."""
-        taken = inspect.signature(cls.__init__).parameters
-        known = [*taken][1:]
-        open_end = any(p.kind is p.VAR_KEYWORD for p in taken.values())
-        for name in parameters:
-            if name not in known and not open_end:
-                hint = nearest(name, known) or f" It has {', '.join(known)}."
-                raise UnknownParameter(f"{cls.__name__} has no parameter {name!r}.{hint}")
-        return super().__new__(cls)
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = _with_names_meant(cls.__init__)  # type: ignore[method-assign]
 
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 

@@ -1,0 +1,23 @@
+"""
+K unknown, answers doubtful
+===========================
+
+TVClust finds the number of clusters and how often answers are right, at the same time.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs
+
+from coterie import Constraints, TVClust
+from coterie.constraints import sample_pairs
+from coterie.plot import plot_clusters
+
+X, y = make_blobs(300, centers=4, cluster_std=1.0, random_state=5)
+told = sample_pairs(y, 200, random_state=0)
+wrong = np.arange(told.n_pairs) % 5 == 0
+known = Constraints.from_arrays(300, told.pairs, np.where(wrong, -told.kind, told.kind))
+model = TVClust(random_state=0).fit(X, constraints=known)
+ax = plot_clusters(model, X, constraints=known)
+ax.set_title(f"{model.n_clusters_} clusters; one answer in five was wrong")
+plt.show()
