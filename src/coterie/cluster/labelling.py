@@ -5,6 +5,7 @@ Every function of a block here is pure: it can run in a thread, another process 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,21 +13,27 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
-from coterie.data import Block, MemoryRows, Rows, fold, map_blocks
+from coterie.data import Block, Rows, each_row, fold, join, map_blocks
 from coterie.distortions import CenterTerms, Distortion
-from coterie.exceptions import InvalidData
 
 __all__ = [
     "BEYOND",
+    "CentersOf",
     "Labelled",
     "Price",
     "RowTerms",
-    "check_domain",
+    "centers_of",
     "distances_to",
     "label_rows",
+    "largest_term",
+    "least_cost",
     "measure_rows",
     "nearest_centers",
+    "nearest_within",
+    "own_block",
     "own_distances",
+    "own_sum",
+    "row_distances",
     "sums_by_label",
 ]
 
@@ -48,16 +55,29 @@ class RowTerms(NamedTuple):
     term: Array
     scale: Array
 
-    def of_piece(
-        self, lo: int, hi: int, piece: Any, distortion: Distortion, A: Array | None
+    def of_rows(
+        self, at: slice | Array, rows: Any, distortion: Distortion, A: Array | None
     ) -> RowTerms:
-        """Those of rows lo..hi, which `piece` holds."""
-        weight = self.weight[lo:hi]
+        """Those of the rows `at` these places, which `rows` holds."""
+        weight = _part(self.weight, at)
         if self.term.size:
-            return RowTerms(weight, self.term[lo:hi], self.scale[lo:hi])
-        scale = distortion.row_scale(piece, A)
-        term = np.asarray(distortion.row_term(piece, A), dtype=np.float64)
-        return RowTerms(weight, term, NONE if scale is None else np.asarray(scale, np.float64))
+            return RowTerms(weight, self.term[at], _part(self.scale, at))
+        term = np.asarray(distortion.row_term(rows, A), dtype=np.float64)
+        return RowTerms(weight, term, self.scale_of_rows(at, rows, distortion, A))
+
+    def scale_of_rows(
+        self, at: slice | Array, rows: Any, distortion: Distortion, A: Array | None
+    ) -> Array:
+        """The scale (r,) of the rows `at` these places, (0,) for ones."""
+        if self.term.size:
+            return _part(self.scale, at)
+        scale = distortion.row_scale(rows, A)
+        return NONE if scale is None else np.asarray(scale, np.float64)
+
+
+def _part(values: Array, at: slice | Array) -> Array:
+    """values[at], or (0,) where `values` is (0,), which stands for ones."""
+    return values[at] if values.size else NONE
 
 
 class Price(NamedTuple):
@@ -146,7 +166,7 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     total, first = 0.0, 0
     size = _SMALL if shape.form is not None else _LARGE
     for lo, hi, piece in block.chunks(shape.n_clusters, size):
-        own = block.state.of_piece(lo, hi, piece, distortion, A)
+        own = block.state.of_rows(slice(lo, hi), piece, distortion, A)
         product = distortion.product(piece, terms, own.scale if own.scale.size else None)
         cost, first = kernels.nearest(
             product, terms.offset, lo, first, own, price, block.listed,
@@ -193,49 +213,110 @@ def _measure_block(block: Block, metric: _Metric) -> _Measured:
     return _Measured(term, scale)
 
 
-class _To(NamedTuple):
+class CentersOf(NamedTuple):
+    """Centres that rows are compared with; `root` asks for the root of the distortion."""
+
     distortion: Distortion
     A: Array | None
     terms: CenterTerms
+    root: bool = False
+    limit: float = np.inf
 
 
-def _to(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> _To:
-    return _To(distortion, A, distortion.center_terms(centers.astype(rows.dtype), A))
+def centers_of(
+    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool = False
+) -> CentersOf:
+    """The centres (K, d) as a pass over the rows takes them."""
+    return CentersOf(distortion, A, distortion.center_terms(centers.astype(rows.dtype), A), root)
 
 
 def distances_to(
     rows: Rows, centers: Array, distortion: Distortion, A: Array | None = None
 ) -> Array:
-    """Distortions (n, K) of all rows to some centres."""
-    parts = list(map_blocks(rows, _distance_block, _to(rows, centers, distortion, A)))
-    return np.concatenate(parts)
+    """Distortions (n, K) of all rows to some centres, held in memory."""
+    return join(map_blocks(rows, _distance_block, centers_of(rows, centers, distortion, A)), rows.n)
 
 
-def _distance_block(block: Block, to: _To) -> Array:
-    distortion, A, terms = to
-    gaps = np.empty((block.stop - block.start, len(terms.offset)), dtype=block.rows.dtype)
+def row_distances(
+    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool = False
+) -> Any:
+    """Distortions (n, K), or their roots, as `each_row` gives them: of files they are not held."""
+    to = centers_of(rows, centers, distortion, A, root)
+    return each_row(rows, _distance_block, to, len(centers), rows.dtype)
+
+
+def _distance_block(block: Block, to: CentersOf) -> Array:
+    gaps = np.empty((block.stop - block.start, len(to.terms.offset)), dtype=block.rows.dtype)
+    for lo, hi, part in _distances(block, to):
+        gaps[lo:hi] = part
+    return gaps
+
+
+def _distances(block: Block, to: CentersOf) -> Iterator[tuple[int, int, Array]]:
+    """(lo, hi, distortions of rows lo..hi of the block)."""
+    distortion, A, terms = to.distortion, to.A, to.terms
     for lo, hi, piece in block.chunks(extra=len(terms.offset)):
         part = distortion.cross(piece, terms, distortion.row_scale(piece, A))
-        gaps[lo:hi] = np.maximum(part + distortion.row_term(piece, A)[:, None], 0.0)
-    return gaps
+        part = np.maximum(part + distortion.row_term(piece, A)[:, None], 0.0)
+        part = part.astype(block.rows.dtype, copy=False)
+        yield lo, hi, np.sqrt(part, out=part) if to.root else part
+
+
+def least_cost(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> float:
+    """The summed distortion of all rows to their nearest centres."""
+    return fold(map_blocks(rows, _least_block, centers_of(rows, centers, distortion, A)))
+
+
+def _least_block(block: Block, to: CentersOf) -> float:
+    return float(
+        sum(part.min(axis=1).sum(dtype=np.float64) for _, _, part in _distances(block, to))
+    )
+
+
+def nearest_within(
+    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool, limit: float
+) -> Array:
+    """The nearest centre (n,) int32 of every row; -1 where none is nearer than `limit`."""
+    to = centers_of(rows, centers, distortion, A, root)._replace(limit=limit)
+    return join(map_blocks(rows, _within_block, to), rows.n)
+
+
+def _within_block(block: Block, to: CentersOf) -> Array:
+    labels = np.empty(block.stop - block.start, dtype=np.int32)
+    for lo, hi, part in _distances(block, to):
+        labels[lo:hi] = part.argmin(axis=1)
+        labels[lo:hi][part.min(axis=1) >= to.limit] = -1
+    return labels
 
 
 def nearest_centers(
     rows: Rows, centers: Array, distortion: Distortion, A: Array | None, discount: Array
 ) -> Array:
     """The centre (n,) of least distortion less `discount` (K,) or (1,) of every row."""
-    to = _to(rows, centers, distortion, A)
+    to = centers_of(rows, centers, distortion, A)
     less = to.terms.offset - discount.astype(to.terms.offset.dtype)
     to = to._replace(terms=to.terms._replace(offset=less))
-    return np.concatenate(list(map_blocks(rows, _argmin_block, to)))
+    return join(map_blocks(rows, _argmin_block, to), rows.n)
 
 
-def _argmin_block(block: Block, to: _To) -> Array:
+def _argmin_block(block: Block, to: CentersOf) -> Array:
     labels = np.empty(block.stop - block.start, dtype=np.int32)
     for lo, hi, piece in block.chunks(extra=len(to.terms.offset)):
         scale = to.distortion.row_scale(piece, to.A)
         labels[lo:hi] = to.distortion.cross(piece, to.terms, scale).argmin(axis=1)
     return labels
+
+
+def largest_term(rows: Rows, row_terms: RowTerms, distortion: Distortion, A: Array | None) -> float:
+    """The largest |r| that any row has by itself: what distances are rounded by."""
+    if row_terms.term.size:
+        return float(np.abs(row_terms.term).max())
+    return max(map_blocks(rows, _term_block, _Metric(distortion, A)))
+
+
+def _term_block(block: Block, metric: _Metric) -> float:
+    pieces = (piece for _, _, piece in block.chunks())
+    return max(float(np.abs(metric.distortion.row_term(piece, metric.A)).max()) for piece in pieces)
 
 
 class _Labels(NamedTuple):
@@ -249,18 +330,38 @@ def own_distances(
     rows: Rows, labels: Array, centers: Array, distortion: Distortion, A: Array | None = None
 ) -> Array:
     """Distortion (n,) of every row to the centre of its own cluster."""
-    to = _to(rows, centers, distortion, A)
-    return np.concatenate(list(map_blocks(rows, _own_block, to, state=_Labels(labels))))
+    to = centers_of(rows, centers, distortion, A)
+    return join(map_blocks(rows, own_block, to, state=_Labels(labels)), rows.n)
 
 
-def _own_block(block: Block, to: _To) -> Array:
-    distortion, A, terms = to
+def own_block(block: Block, to: CentersOf) -> Array:
+    """Distortion (b,) of each row of the block to the centre of its cluster, or its root."""
+    distortion, A, terms = to.distortion, to.A, to.terms
     gaps = np.empty(block.stop - block.start)
     for lo, hi, piece in block.chunks(extra=len(terms.offset)):
         cross = distortion.cross(piece, terms, distortion.row_scale(piece, A))
         own = cross[np.arange(hi - lo), block.state.labels[lo:hi]]
         gaps[lo:hi] = np.maximum(own + distortion.row_term(piece, A), 0.0)
-    return gaps
+    return np.sqrt(gaps, out=gaps) if to.root else gaps
+
+
+def own_sum(
+    rows: Rows,
+    labels: Array,
+    weights: Array,
+    centers: Array,
+    distortion: Distortion,
+    A: Array | None,
+    root: bool,
+) -> float:
+    """The summed w d, or w times its root, of all rows to the centres of their clusters."""
+    to = centers_of(rows, centers, distortion, A, root)
+    return fold(map_blocks(rows, _own_sum_block, to, state=_Labels(labels, weights)))
+
+
+def _own_sum_block(block: Block, to: CentersOf) -> float:
+    gaps, weight = own_block(block, to), block.state.weight
+    return float(gaps @ weight if weight.size else gaps.sum())
 
 
 class _SumTask(NamedTuple):
@@ -288,27 +389,6 @@ def _sum_block(block: Block, task: _SumTask) -> Statistics:
     row_terms = RowTerms(*terms)
     counter = Counter(shape, distortion)
     for lo, hi, piece in block.chunks():
-        own = row_terms.of_piece(lo, hi, piece, distortion, A)
+        own = row_terms.of_rows(slice(lo, hi), piece, distortion, A)
         counter.add(piece, labels[lo:hi], own.weight, own.scale)
     return counter.statistics
-
-
-def check_domain(rows: Rows, distortion: Distortion) -> None:
-    """Refuse rows outside the domain of the distortion, naming the first."""
-    if isinstance(rows.source, MemoryRows):
-        distortion.check_rows(rows.source.X)
-        return
-    for found in map_blocks(rows, _check_block, distortion):
-        if found is not None:
-            start, problem = found
-            place = getattr(rows.source, "place", "row {}".format)(start)
-            raise InvalidData(f"in the rows from {place} on, counted from there: {problem}")
-
-
-def _check_block(block: Block, distortion: Distortion) -> tuple[int, str] | None:
-    """Where the block begins and what is wrong in it, if anything is."""
-    try:
-        distortion.check_rows(block.rows)
-    except InvalidData as problem:
-        return block.start, str(problem)
-    return None

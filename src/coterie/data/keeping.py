@@ -1,4 +1,4 @@
-"""Some rows of files in memory: those that pairs speak of are read by number again and again."""
+"""Some rows of files in memory: samples, and those that pairs speak of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie.data.block import Block
 from coterie.data.passes import map_blocks
 from coterie.data.rows import Rows, RowSource
 
-__all__ = ["keeping"]
+__all__ = ["gather", "keeping"]
 
 
 def keeping(rows: Rows, listed: NDArray[np.int64]) -> Rows:
@@ -22,9 +22,18 @@ def keeping(rows: Rows, listed: NDArray[np.int64]) -> Rows:
     """
     if rows.in_memory or not listed.size:
         return rows
+    kept = KeptRows(rows.source, listed, gather(rows, listed))
+    return Rows(kept, rows.shift if rows.shift.size else None)
+
+
+def gather(rows: Rows, listed: NDArray[np.int64]) -> Any:
+    """The listed rows (r, d), whose numbers rise, as their source has them: by one pass where they
+    are not in memory, so that whoever reads the blocks finds them.
+    """
+    if rows.in_memory:
+        return rows.source.take(listed)
     parts = list(map_blocks(rows, _picked, None, listed=listed))
-    kept = sp.vstack(parts, format="csr") if rows.is_sparse else np.concatenate(parts)
-    return Rows(KeptRows(rows.source, listed, kept), rows.shift if rows.shift.size else None)
+    return sp.vstack(parts, format="csr") if rows.is_sparse else np.concatenate(parts)
 
 
 def _picked(block: Block, _: None) -> Any:
@@ -47,6 +56,10 @@ class KeptRows:
     def cut(self, start: int, stop: int) -> RowSource:
         """A stretch of the files, without the rows in memory."""
         return self.source.cut(start, stop)
+
+    def place(self, row: int) -> str:
+        """Where the files have it."""
+        return self.source.place(row)
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows; from the files only if one of them is not in memory."""

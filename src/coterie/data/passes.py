@@ -22,7 +22,7 @@ from coterie.data.engines import current_engine
 from coterie.data.rows import Rows
 from coterie.data.threads import one_blas_thread
 
-__all__ = ["block_edges", "fold", "map_blocks"]
+__all__ = ["block_edges", "fold", "join", "map_blocks"]
 
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
@@ -122,6 +122,15 @@ def fold(
         for name, value in total.items():
             total[name] = _plus(value, getattr(part, name))
     return type(first)(**total, **{name: pieces.whole() for name, pieces in rows.items()})
+
+
+def join(parts: Iterable[Array], length: int) -> Array:
+    """Arrays of `length` rows in all, one behind the other, copied as they come."""
+    rest = iter(parts)
+    joined = _Joined(next(rest), length)
+    for part in rest:
+        joined.add(part)
+    return joined.whole()
 
 
 class _Joined:

@@ -23,7 +23,6 @@ from coterie.cluster.labelling import (
     Labelled,
     Price,
     RowTerms,
-    check_domain,
     distances_to,
     label_rows,
     measure_rows,
@@ -31,7 +30,7 @@ from coterie.cluster.labelling import (
 )
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered, keeping
+from coterie.data import Rows, centered, check_blocks, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.base import ConstantBound
 from coterie.distortions.bounds import GrowingBound
@@ -100,7 +99,7 @@ class KMeansProblem:
         distortion: Distortion,
         settings: KMeansSettings,
     ) -> None:
-        check_domain(Rows(X), distortion)
+        check_blocks(Rows(X), distortion)
         distortion = distortion.bind(X, settings.form)
         rows = centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
@@ -299,11 +298,7 @@ class KMeansProblem:
     ) -> Statistics:
         """Statistics of the listed rows under the labels given with them."""
         picked = self.rows.take(rows)
-        if measure.terms.scale.size:
-            scale = measure.terms.scale[rows]
-        else:
-            made = self.distortion.row_scale(picked, measure.A)
-            scale = NONE if made is None else np.asarray(made, dtype=np.float64)
+        scale = measure.terms.scale_of_rows(rows, picked, self.distortion, measure.A)
         return sum_rows([(0, rows.size, picked)], labels, weights, scale, self.distortion, shape)
 
     # -- M-step (A) ------------------------------------------------------------------------

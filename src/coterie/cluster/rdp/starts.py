@@ -106,10 +106,15 @@ class Starts:
         problem, init = self.problem, self.rule.init
         if not isinstance(init, str):
             return [start_from_labels(problem, self._given_labels())]
-        together = np.zeros(problem.n, dtype=np.int64)
+        together = np.zeros(problem.n, dtype=np.int32)
         if init == "single":
             return [start_from_labels(problem, together)]
         if init == "spectral":
+            if not problem.rows.in_memory:
+                raise InvalidParameter(
+                    "init='spectral' holds an eigenvector of n numbers for each cluster, which is "
+                    "not for rows in files; use init='auto'."
+                )
             assert self.lambda_ is not None, "only init='auto' leaves lambda to the start"
             xi = min(self.lambda_, most_xi)
             exactly = self.rule.hint is not None or isinstance(self.rule.lambda_, str)
@@ -140,7 +145,7 @@ class Starts:
         worth = min(means.cost for means in runs) / weight
 
         def value(means: Means) -> float:
-            labels = np.zeros(problem.n, dtype=np.int64)
+            labels = np.zeros(problem.n, dtype=np.int32)
             labels[problem.core.rows] = problem.nearest(problem.core.rows, means.centers)
             return means.cost + problem.pair_energy(labels, Xi(worth, worth))
 
