@@ -20,11 +20,17 @@ from coterie.validation import (
     refuse_constraints_as_y,
 )
 
-__all__ = ["ConstrainedClusterer", "as_source", "broken_pairs", "check_source"]
+__all__ = [
+    "ConstrainedClusterer",
+    "as_source",
+    "broken_pairs",
+    "check_source",
+    "refuse_stored_rows",
+]
 
 _READERS = (
-    "PCKMeans and its family, DPMeans, RDPMeans, TVClust(inference='variational'), and RCA read "
-    "rows in files"
+    "PCKMeans and its family, DPMeans, RDPMeans, TVClust(inference='variational') and RCA read "
+    "rows in files."
 )
 
 
@@ -62,8 +68,8 @@ def check_source(estimator: Any, X: Any, *, reset: bool) -> Any:
 def refuse_stored_rows(name: str, instead: str) -> None:
     """Say that rows are needed in memory, and what to do."""
     raise InvalidData(
-        f"{name} works on rows in memory; read them (rows.read(0, rows.n)) if they fit. {instead}"
-        f"{_READERS}."
+        f"{name} works on rows in memory; read them (rows.read(0, rows.n)) if they fit. "
+        f"{instead or _READERS}"
     )
 
 
@@ -89,7 +95,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """
 
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
-    _instead = ""  # what else to do where they are not, a sentence
+    _instead = ""  # why not and what to do, in sentences; "": the estimators that do
 
     def _check_fit_input(
         self, X: Any, y: Any, constraints: Any, sample_weight: Any = None

@@ -7,7 +7,7 @@ from coterie.data.column import StoredColumn, open_column
 from coterie.data.dask_rows import DaskRows, is_dask
 from coterie.data.derived import DerivedRows, each_row
 from coterie.data.engines import Engine, ProcessEngine, ThreadEngine, config, engine
-from coterie.data.keeping import gather, keeping
+from coterie.data.keeping import gather, keeping, map_listed
 from coterie.data.labels import without_gaps, write_labels
 from coterie.data.opening import open_rows
 from coterie.data.passes import fold, join, map_blocks
@@ -40,6 +40,7 @@ __all__ = [
     "join",
     "keeping",
     "map_blocks",
+    "map_listed",
     "num_threads",
     "one_blas_thread",
     "one_thread",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data.block import Block
-from coterie.data.passes import block_edges, join, map_blocks
+from coterie.data.passes import edges_of, join, map_blocks
 from coterie.data.rows import Rows
 from coterie.data.stored import StoredRows
 from coterie.data.threads import one_blas_thread
@@ -63,8 +63,7 @@ class DerivedRows(StoredRows):
     ) -> None:
         self.rows, self.function, self.arguments = rows, function, arguments
         self.n, self.d, self.dtype = rows.n, width, np.dtype(dtype)
-        row_bytes = 0 if rows.is_sparse else rows.d * rows.dtype.itemsize
-        self.edges = np.array([0, *(stop for _, stop in block_edges(rows.n, row_bytes))])
+        self.edges = np.array([0, *(stop for _, stop in edges_of(rows))])
 
     @property
     def client(self) -> Any | None:

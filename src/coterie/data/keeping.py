@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.data.block import Block
-from coterie.data.passes import map_blocks
+from coterie.data.passes import edges_of, map_blocks
 from coterie.data.rows import Rows, RowSource
+from coterie.data.threads import one_blas_thread
 
-__all__ = ["gather", "keeping"]
+__all__ = ["gather", "keeping", "map_listed"]
+
+Result = TypeVar("Result")
 
 
 def keeping(rows: Rows, listed: NDArray[np.int64]) -> Rows:
@@ -34,6 +38,30 @@ def gather(rows: Rows, listed: NDArray[np.int64]) -> Any:
         return rows.source.take(listed)
     parts = list(map_blocks(rows, _picked, None, listed=listed))
     return sp.vstack(parts, format="csr") if rows.is_sparse else np.concatenate(parts)
+
+
+def map_listed(
+    rows: Rows,
+    function: Callable[[Block, Any], Result],
+    arguments: Any,
+    listed: NDArray[np.int64],
+    listed_state: Any,
+) -> Iterator[Result]:
+    """`map_blocks` of a function that looks at nothing but the listed rows of a block.
+
+    Where these are the ones that `keeping` holds, no file is read. The results are the same.
+    """
+    source = rows.source
+    if not isinstance(source, KeptRows) or source.listed is not listed:
+        yield from map_blocks(rows, function, arguments, listed=listed, listed_state=listed_state)
+        return
+    with one_blas_thread():
+        for start, stop in edges_of(rows):
+            first, last = np.searchsorted(listed, (start, stop))
+            inside = np.arange(last - first)
+            own = type(listed_state)(*(value[first:last] for value in listed_state))
+            kept = source.kept[first:last]
+            yield function(Block(0, inside.size, kept, rows.shift, None, inside, own), arguments)
 
 
 def _picked(block: Block, _: None) -> Any:

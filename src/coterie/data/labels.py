@@ -62,8 +62,8 @@ def _numbers(n: int) -> Iterator[NDArray[np.int64]]:
         yield np.arange(start, min(start + _ROWS, n))
 
 
-def without_gaps(labels: NDArray[Any]) -> NDArray[np.int32]:
-    """Labels (n,) of any kind as numbers from 0 on, in their order and without gaps.
+def without_gaps(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels (n,) of any kind as int32 from 0 on, in their order and without gaps.
 
     Of whole numbers below n, as estimators give them, no more than the result is held beside them.
     """

@@ -65,15 +65,15 @@ class _Spread(NamedTuple):
         Summed w, and w D.
     farthest : (blocks,)
         The largest w D of each block.
-    count, sum, logs : float
+    n_above, above, logs : float
         Of rows that have a weight and a D above rounding: how many, summed D and ln D.
     """
 
     weight: float
     total: float
     farthest: Array
-    count: int
-    sum: float
+    n_above: int
+    above: float
     logs: float
 
 
@@ -110,10 +110,10 @@ def _gamma_scale(spread: _Spread) -> float:
 
     Infinite where they are too few or all the same, and say nothing.
     """
-    if spread.count < 2:
+    if spread.n_above < 2:
         return np.inf
-    mean = spread.sum / spread.count
-    gap = float(np.log(mean) - spread.logs / spread.count)
+    mean = spread.above / spread.n_above
+    gap = float(np.log(mean) - spread.logs / spread.n_above)
     if gap <= 0:
         return np.inf
     shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)

@@ -77,11 +77,12 @@ class Starts:
 
         None where nothing depends on it, or a given lambda means a great many.
         """
-        lambda_, hint, _ = self.rule
+        lambda_, hint, init = self.rule
         if hint is not None:
             return hint
         if not isinstance(lambda_, str):
-            return n_covering(self.problem, lambda_) if self.rule.is_named else None
+            needed = self.rule.is_named and init != "single"
+            return n_covering(self.problem, lambda_) if needed else None
         if lambda_ == "auto" and not self.rule.is_named:
             return None
         return number_with_pairs(self.problem, choose_n_clusters(self.problem, rng), rng)
