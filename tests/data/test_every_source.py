@@ -221,7 +221,7 @@ def clusters():
         found = {}
         for workers in (1, 2):
             cluster = distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             )
             client = distributed.Client(stack.enter_context(cluster), set_as_default=False)
             found[workers] = stack.enter_context(client)

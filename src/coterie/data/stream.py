@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.data.arrow_file import ArrowRows
-from coterie.exceptions import InvalidData, MissingDependency
+from coterie.exceptions import InvalidData, MissingDependency, NotWritten
 
 __all__ = ["is_stream", "spooled"]
 
@@ -39,14 +39,25 @@ def spooled(X: Any, columns: Sequence[str] | None = None) -> SpooledRows:
     try:
         reader = arrow.RecordBatchReader.from_stream(X)
         with arrow.OSFile(name, "wb") as sink, arrow.ipc.new_file(sink, reader.schema) as writer:
+            n = 0
             for batch in reader:
                 writer.write_batch(batch)
+                n += batch.num_rows
     except (arrow.ArrowException, TypeError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidData(
-            f"the stream of {type(X).__name__} cannot be read ({reason}); one that was read before "
-            "has nothing left: make it again."
+            f"the stream of {type(X).__name__} cannot be read ({reason}); make it again."
         ) from error
+    except OSError as error:
+        raise NotWritten(
+            f"the rows of {type(X).__name__} could not be put into {name} ({error.strerror}); set "
+            "TMPDIR to a folder with room for them."
+        ) from error
+    if not n:
+        raise InvalidData(
+            f"the stream of {type(X).__name__} has no row; one that was read before has nothing "
+            "left: make it again."
+        )
     return SpooledRows(file, columns)
 
 

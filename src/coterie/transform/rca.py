@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import Array
 from coterie.base import check_source
 from coterie.constraints import Constraints
+from coterie.constraints.graph import connected
 from coterie.data import Block, Rows, each_row, fold, gather, map_blocks
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
@@ -108,7 +109,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         chunklets = find_chunklets(known)
         rows = Rows(X)
         mean = fold(map_blocks(rows, _sums, None)) / rows.n
-        scatter = _covariances(rows, mean, chunklets, row_strengths(known))
+        scatter = _covariances(rows, mean, chunklets, known)
         shrinkage = self._shrinkage(scatter)
         W = _relevant_directions(scatter, shrinkage, self.n_components)
         self.components_ = W.astype(X.dtype)
@@ -160,25 +161,32 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def find_chunklets(constraints: Constraints) -> NDArray[np.int64]:
+def find_chunklets(constraints: Constraints) -> NDArray[np.int32]:
     """Chunklet (n,) of each row: components of the must-links, -1 for rows in none."""
-    closure = constraints.closure(hard_only=False)
-    joined = closure.sizes > 1
-    number = np.where(joined, np.cumsum(joined) - 1, -1)
-    return np.asarray(number[closure.component], dtype=np.int64)
+    linked = constraints.pairs[(constraints.kind > 0) & (constraints.weight > 0)]
+    rows, ends = np.unique(linked, return_inverse=True)
+    component, count = connected(ends.reshape(-1, 2), rows.size)
+    joined = np.bincount(component, minlength=count) > 1
+    chunklets = np.full(constraints.n_samples, -1, dtype=np.int32)
+    chunklets[rows] = np.where(joined, np.cumsum(joined) - 1, -1)[component]
+    return chunklets
 
 
-def row_strengths(constraints: Constraints) -> NDArray[np.float64]:
-    """What the strongest must-link of each row is worth in plain pairs (n,), 0 without any."""
+def row_strengths(constraints: Constraints, rows: Array) -> NDArray[np.float64]:
+    """What the strongest must-link of the listed rows, which rise, is worth in plain pairs (r,).
+
+    All ends of must-links of any worth must be among them.
+    """
     must = constraints.only("must")
     certain, hard = ~np.isnan(must.certainty), must.is_hard
     worth = np.where(hard, 0.0, must.weight)
     told = certain & ~hard
     worth[told] = must.strength(_PLAIN)[told] / np.log(_PLAIN / (1 - _PLAIN))
     worth[hard] = max(1.0, worth.max(initial=0.0))
-    strongest = np.zeros(constraints.n_samples)
-    for end in must.pairs.T:
-        np.maximum.at(strongest, end, worth)
+    strongest = np.zeros(rows.size)
+    some = worth > 0
+    for end in must.pairs[some].T:
+        np.maximum.at(strongest, np.searchsorted(rows, end), worth[some])
     return strongest
 
 
@@ -238,7 +246,7 @@ def _products(block: Block, unit: _Unit) -> Array:
     return total
 
 
-def _covariances(rows: Rows, mean: Array, chunklets: Array, strength: Array) -> Scatter:
+def _covariances(rows: Rows, mean: Array, chunklets: Array, known: Constraints) -> Scatter:
     """Both covariances by 1 / (weight of rows); columns are scaled first, to keep their digits."""
     scale = np.sqrt(fold(map_blocks(rows, _squares, mean)) / rows.n)
     scale[scale == 0] = 1.0
@@ -248,8 +256,8 @@ def _covariances(rows: Rows, mean: Array, chunklets: Array, strength: Array) -> 
         return Scatter(total, np.zeros_like(total), scale, 0.0)
     order = np.argsort(chunklets[listed], kind="stable")
     inside = ((gather(rows, listed) - mean) / scale)[order]
-    listed = listed[order]
-    weight = strength[listed] / strength[listed].max()
+    weight = row_strengths(known, listed)[order]
+    weight /= weight.max()
     sizes = np.bincount(chunklets[listed])
     first = np.cumsum(sizes) - sizes
     masses = np.add.reduceat(weight, first)

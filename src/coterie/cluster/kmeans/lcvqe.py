@@ -56,7 +56,7 @@ class LcvqeProblem(KMeansProblem):
         weight = np.bincount(
             inverse.ravel(), weights=self.pair_weight[counts], minlength=len(distinct)
         )
-        ends = self.core.slot[distinct[:, 1:]]
+        ends = self.core.slots_of(distinct[:, 1:])
         return Pairs(ends, distinct[:, 0] > 0, weight)
 
     def assign(
@@ -120,7 +120,7 @@ class LcvqeProblem(KMeansProblem):
         distances = self.distortion.to_centers(self.rows.take(self.core.rows), centers)
         ends = self.constraints.pairs
         (a, b), (j, other) = (
-            self.core.slot[ends].T,
+            self.core.slots_of(ends).T,
             labels[ends].T.astype(np.int64),
         )
         across = (distances[a, other] + distances[b, j]) / 4

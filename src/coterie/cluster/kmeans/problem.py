@@ -271,11 +271,12 @@ class KMeansProblem:
     ) -> tuple[Array, Statistics, float]:
         """Labels (n,) and sums once the core's nodes have theirs (s,), and what that costs more.
 
-        Only the rows of the core whose label changes are read again.
+        Only the rows of the core whose label changes are read again. The labels found are changed
+        in place: of very many rows no second array is held.
         """
         core = self.core
         new, old = core.expand(nodes).astype(np.int32), found.labels[core.rows]
-        labels, statistics = found.labels.copy(), found.statistics
+        labels, statistics = found.labels, found.statistics
         labels[core.rows] = new
         changed = np.flatnonzero(new != old)
         for lo in range(0, changed.size, _ROWS_AT_ONCE):

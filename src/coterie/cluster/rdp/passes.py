@@ -53,7 +53,7 @@ def run_round(
     cost = free_cost + walk.run(rng)
 
     final = problem.core.expand(walk.node_labels)
-    labels = found.labels.copy()
+    labels = found.labels  # in place: of very many rows no second array is held
     labels[core], labels[beyond] = final, walk.beyond_labels
     n_all = old + len(walk.opened)
     statistics = _room_for(found.statistics, n_all)

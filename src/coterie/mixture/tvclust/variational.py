@@ -347,18 +347,18 @@ def _kept_apart(
 def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
     """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
     core, evidence = data.evidence.core, data.evidence
-    pairs = evidence.constraints.pairs
-    known = np.flatnonzero(np.isin(pairs, core.rows).all(axis=1))
-    agreement = np.ones(len(pairs))
+    ends = core.slots_of(evidence.constraints.pairs)
+    known = np.flatnonzero((ends >= 0).all(axis=1))
+    agreement = np.ones(len(ends))
     if not known.size:
-        return np.zeros(len(pairs))
+        return np.zeros(len(ends))
     components = factors.components(data.family)
     parts = np.array_split(core.rows, 1 + core.rows.size // _TAKEN)
     scores = np.concatenate([components.score(data.rows.take(part)) for part in parts])
     scores += components.log_weights
     kernels.soften(scores, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
     found = np.empty(known.size)
-    kernels.edge_agreement(np.searchsorted(core.rows, pairs[known]), scores, found)
+    kernels.edge_agreement(np.ascontiguousarray(ends[known]), scores, found)
     agreement[known] = np.clip(found, 0.0, 1.0)
     return evidence.foretold(agreement, priors.p, priors.q)
 
