@@ -5,7 +5,7 @@ Every function of a block here is pure: it can run in a thread, another process 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,32 +13,23 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
-from coterie.data import Block, Rows, each_row, fold, join, map_blocks
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions import CenterTerms, Distortion
 
 __all__ = [
     "BEYOND",
-    "CentersOf",
     "Labelled",
     "Price",
     "RowTerms",
-    "centers_of",
-    "distances_to",
     "label_rows",
     "largest_term",
-    "least_cost",
     "measure_rows",
-    "nearest_centers",
-    "nearest_within",
-    "own_block",
-    "own_distances",
-    "own_sum",
-    "row_distances",
     "sums_by_label",
 ]
 
 BEYOND = kernels.BEYOND
 NO_LABELS = np.empty(0, dtype=np.int32)
+_NO_DIGEST = np.empty(0, dtype=np.uint64)
 # Bytes handled at once. Where a product is all that is made of the rows, fewer steps of Python
 # count for more than the cache; evidence for a metric is better made of rows that are still in it.
 _LARGE, _SMALL = 1 << 22, 1 << 20
@@ -96,8 +87,14 @@ class Labelled(NamedTuple):
 
     Attributes
     ----------
-    labels : (n,) int32
-        The nearest centre of each row; of listed rows the label they had, if they had one.
+    labels : (n,) int32, or (0,)
+        The nearest centre of each row; of listed rows the label they had, if they had one. (0,)
+        where nobody asked for them.
+    listed_labels : (r,) int32
+        Those of the listed rows.
+    digest : (blocks,) uint64
+        A number for each block that depends on the labels of all rows that are not listed: where
+        labels are not kept, it tells whether they are those of another pass.
     unary : (r, K)
         What each label would cost each listed row.
     lead : (r,)
@@ -109,6 +106,8 @@ class Labelled(NamedTuple):
     """
 
     labels: Array
+    listed_labels: Array
+    digest: Array
     unary: Array
     lead: Array
     cost: float
@@ -121,6 +120,7 @@ class _Centers(NamedTuple):
     terms: CenterTerms
     price: Price
     shape: Shape
+    keep: bool
 
 
 class _Before(NamedTuple):
@@ -137,10 +137,12 @@ def label_rows(
     shape: Shape,
     listed: Array,
     before: Array | None = None,
+    keep: bool = True,
 ) -> Labelled:
     """One pass over the rows: labels, costs of the `listed` rows (r,), cost and sums of all.
 
-    With `before` (r,) the listed rows keep these labels.
+    With `before` (r,) the listed rows keep these labels. With `keep` False nothing that belongs to
+    other rows comes back, as they may be many and elsewhere.
     """
     # In this order slope.T, which every product takes, is contiguous.
     terms = terms._replace(slope=np.asfortranarray(terms.slope))
@@ -148,17 +150,18 @@ def label_rows(
     passes = map_blocks(
         rows,
         _label_block,
-        _Centers(distortion, A, terms, price, shape),
+        _Centers(distortion, A, terms, price, shape, keep),
         state=row_terms,
         listed=listed,
         listed_state=held,
     )
-    lengths = (rows.n, listed.size, listed.size)
-    return fold(passes, joined=("labels", "unary", "lead"), lengths=lengths)
+    joined = ("labels", "listed_labels", "unary", "lead", "digest")
+    lengths = (rows.n if keep else 0, listed.size, listed.size, listed.size)
+    return fold(passes, joined=joined, lengths=lengths)
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:
-    distortion, A, terms, price, shape = centers
+    distortion, A, terms, price, shape, keep = centers
     size, r = block.stop - block.start, block.listed.size
     labels = np.empty(size, dtype=np.int32)
     unary, lead = np.empty((r, shape.n_clusters)), np.empty(r)
@@ -174,7 +177,18 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
         )  # fmt: skip
         total += cost
         counter.add(piece, labels[lo:hi], own.weight, own.scale)
-    return Labelled(labels, unary, lead, total, counter.statistics)
+    listed = labels[block.listed]
+    if keep:
+        return Labelled(labels, listed, _NO_DIGEST, unary, lead, total, counter.statistics)
+    labels[block.listed] = 0
+    digest = np.array([(labels.astype(np.uint64) * _multipliers(labels.size)).sum()])
+    return Labelled(NO_LABELS, listed, digest, unary, lead, total, counter.statistics)
+
+
+@lru_cache(maxsize=4)  # blocks have one or two sizes
+def _multipliers(size: int) -> Array:
+    """Odd numbers (size,) without a pattern: sums of labels times these differ as labels do."""
+    return np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64) * 2 + 1
 
 
 class _Metric(NamedTuple):
@@ -213,100 +227,6 @@ def _measure_block(block: Block, metric: _Metric) -> _Measured:
     return _Measured(term, scale)
 
 
-class CentersOf(NamedTuple):
-    """Centres that rows are compared with; `root` asks for the root of the distortion."""
-
-    distortion: Distortion
-    A: Array | None
-    terms: CenterTerms
-    root: bool = False
-    limit: float = np.inf
-
-
-def centers_of(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool = False
-) -> CentersOf:
-    """The centres (K, d) as a pass over the rows takes them."""
-    return CentersOf(distortion, A, distortion.center_terms(centers.astype(rows.dtype), A), root)
-
-
-def distances_to(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None = None
-) -> Array:
-    """Distortions (n, K) of all rows to some centres, held in memory."""
-    return join(map_blocks(rows, _distance_block, centers_of(rows, centers, distortion, A)), rows.n)
-
-
-def row_distances(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool = False
-) -> Any:
-    """Distortions (n, K), or their roots, as `each_row` gives them: of files they are not held."""
-    to = centers_of(rows, centers, distortion, A, root)
-    return each_row(rows, _distance_block, to, len(centers), rows.dtype)
-
-
-def _distance_block(block: Block, to: CentersOf) -> Array:
-    gaps = np.empty((block.stop - block.start, len(to.terms.offset)), dtype=block.rows.dtype)
-    for lo, hi, part in _distances(block, to):
-        gaps[lo:hi] = part
-    return gaps
-
-
-def _distances(block: Block, to: CentersOf) -> Iterator[tuple[int, int, Array]]:
-    """(lo, hi, distortions of rows lo..hi of the block)."""
-    distortion, A, terms = to.distortion, to.A, to.terms
-    for lo, hi, piece in block.chunks(extra=len(terms.offset)):
-        part = distortion.cross(piece, terms, distortion.row_scale(piece, A))
-        part = np.maximum(part + distortion.row_term(piece, A)[:, None], 0.0)
-        part = part.astype(block.rows.dtype, copy=False)
-        yield lo, hi, np.sqrt(part, out=part) if to.root else part
-
-
-def least_cost(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> float:
-    """The summed distortion of all rows to their nearest centres."""
-    return fold(map_blocks(rows, _least_block, centers_of(rows, centers, distortion, A)))
-
-
-def _least_block(block: Block, to: CentersOf) -> float:
-    return float(
-        sum(part.min(axis=1).sum(dtype=np.float64) for _, _, part in _distances(block, to))
-    )
-
-
-def nearest_within(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, root: bool, limit: float
-) -> Array:
-    """The nearest centre (n,) int32 of every row; -1 where none is nearer than `limit`."""
-    to = centers_of(rows, centers, distortion, A, root)._replace(limit=limit)
-    return join(map_blocks(rows, _within_block, to), rows.n)
-
-
-def _within_block(block: Block, to: CentersOf) -> Array:
-    labels = np.empty(block.stop - block.start, dtype=np.int32)
-    for lo, hi, part in _distances(block, to):
-        labels[lo:hi] = part.argmin(axis=1)
-        labels[lo:hi][part.min(axis=1) >= to.limit] = -1
-    return labels
-
-
-def nearest_centers(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, discount: Array
-) -> Array:
-    """The centre (n,) of least distortion less `discount` (K,) or (1,) of every row."""
-    to = centers_of(rows, centers, distortion, A)
-    less = to.terms.offset - discount.astype(to.terms.offset.dtype)
-    to = to._replace(terms=to.terms._replace(offset=less))
-    return join(map_blocks(rows, _argmin_block, to), rows.n)
-
-
-def _argmin_block(block: Block, to: CentersOf) -> Array:
-    labels = np.empty(block.stop - block.start, dtype=np.int32)
-    for lo, hi, piece in block.chunks(extra=len(to.terms.offset)):
-        scale = to.distortion.row_scale(piece, to.A)
-        labels[lo:hi] = to.distortion.cross(piece, to.terms, scale).argmin(axis=1)
-    return labels
-
-
 def largest_term(rows: Rows, row_terms: RowTerms, distortion: Distortion, A: Array | None) -> float:
     """The largest |r| that any row has by itself: what distances are rounded by."""
     if row_terms.term.size:
@@ -324,44 +244,6 @@ class _Labels(NamedTuple):
     weight: Array = NONE
     term: Array = NONE
     scale: Array = NONE
-
-
-def own_distances(
-    rows: Rows, labels: Array, centers: Array, distortion: Distortion, A: Array | None = None
-) -> Array:
-    """Distortion (n,) of every row to the centre of its own cluster."""
-    to = centers_of(rows, centers, distortion, A)
-    return join(map_blocks(rows, own_block, to, state=_Labels(labels)), rows.n)
-
-
-def own_block(block: Block, to: CentersOf) -> Array:
-    """Distortion (b,) of each row of the block to the centre of its cluster, or its root."""
-    distortion, A, terms = to.distortion, to.A, to.terms
-    gaps = np.empty(block.stop - block.start)
-    for lo, hi, piece in block.chunks(extra=len(terms.offset)):
-        cross = distortion.cross(piece, terms, distortion.row_scale(piece, A))
-        own = cross[np.arange(hi - lo), block.state.labels[lo:hi]]
-        gaps[lo:hi] = np.maximum(own + distortion.row_term(piece, A), 0.0)
-    return np.sqrt(gaps, out=gaps) if to.root else gaps
-
-
-def own_sum(
-    rows: Rows,
-    labels: Array,
-    weights: Array,
-    centers: Array,
-    distortion: Distortion,
-    A: Array | None,
-    root: bool,
-) -> float:
-    """The summed w d, or w times its root, of all rows to the centres of their clusters."""
-    to = centers_of(rows, centers, distortion, A, root)
-    return fold(map_blocks(rows, _own_sum_block, to, state=_Labels(labels, weights)))
-
-
-def _own_sum_block(block: Block, to: CentersOf) -> float:
-    gaps, weight = own_block(block, to), block.state.weight
-    return float(gaps @ weight if weight.size else gaps.sum())
 
 
 class _SumTask(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 
 from coterie import PPC, Mosaic, PCKMeans
 from coterie.constraints import sample_pairs
-from coterie.data import open_rows
+from coterie.data import fold, open_rows
 from coterie.exceptions import InvalidData, RowsChanged
 
 N, D, K = 20_000, 4, 3
@@ -107,3 +107,30 @@ def test_a_memory_map_is_not_copied(tmp_path, made):
     from coterie.validation import check_rows
 
     assert np.shares_memory(check_rows(PCKMeans(K), mapped, reset=True), mapped)
+
+
+def test_labels_are_not_sent_with_every_pass(tmp_path, made, monkeypatch):
+    X, known = made
+    sent = []
+
+    def noted(parts, joined=(), lengths=()):
+        found = fold(parts, joined, lengths)
+        sent.append(found.labels.size)
+        return found
+
+    monkeypatch.setattr("coterie.cluster.labelling.fold", noted)
+    model = PCKMeans(K, w=1.0, init=X[:K], random_state=0).fit(written(tmp_path, X, "npy"))
+    assert model.n_iter_ > 2
+    assert sent == [0] * model.n_iter_ + [N]
+
+
+def test_an_empty_cluster_finds_a_row_in_files_too(tmp_path, made):
+    X, known = made
+    far = np.vstack([X[:2], np.full((1, D), 1e6, dtype=np.float32)])  # the third has no row
+    model = PCKMeans(K, init=far, random_state=0)
+    here = model.fit(X, constraints=known)
+    labels, objective = here.labels_, here.objective_
+    there = model.fit(written(tmp_path, X, "parquet"), constraints=known)
+    np.testing.assert_array_equal(there.labels_, labels)
+    assert there.objective_ == objective
+    assert np.bincount(labels, minlength=K).min() > 0

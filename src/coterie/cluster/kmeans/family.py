@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.distances import least_cost, nearest_centers, row_distances
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
-from coterie.cluster.labelling import least_cost, nearest_centers, row_distances
 from coterie.constraints import Constraints
 from coterie.data import Rows, check_blocks, one_blas_thread
 from coterie.distortions import Distortion, get_distortion

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster.labelling import nearest_within, row_distances
+from coterie.cluster.distances import nearest_within, row_distances
 from coterie.cluster.rdp.fit import Solution, solve
 from coterie.cluster.rdp.problem import Divergence, RdpProblem, get_divergence
 from coterie.cluster.rdp.starts import StartRule, Starts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.labelling import own_distances
+from coterie.cluster.distances import own_distances
 from coterie.cluster.rdp.problem import RdpProblem
 
 __all__ = ["RULES", "farthest_first", "lambda_by_rule", "n_covering"]

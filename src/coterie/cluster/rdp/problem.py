@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.distances import own_sum
 from coterie.cluster.labelling import (
     Labelled,
     Price,
     label_rows,
     largest_term,
     measure_rows,
-    own_sum,
     sums_by_label,
 )
 from coterie.cluster.rdp.counts import CountKL

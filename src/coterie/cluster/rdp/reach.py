@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._typing import Array
-from coterie.cluster.labelling import CentersOf, centers_of, own_block
+from coterie.cluster.distances import CentersOf, centers_of, own_block
 from coterie.cluster.rdp.problem import RdpProblem
 from coterie.data import Block, fold, map_blocks
 
