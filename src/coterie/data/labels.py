@@ -18,6 +18,7 @@ from coterie.files import new_file
 __all__ = ["without_gaps", "write_labels"]
 
 _ROWS = 1 << 20  # of a row group
+_LABELS = 1 << 16  # renumbered at once
 
 
 def write_labels(
@@ -71,7 +72,7 @@ def without_gaps(labels: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= values.size:
         return np.unique(values, return_inverse=True)[1].astype(np.int32).ravel()
     used = np.zeros(int(values.max()) + 1, dtype=bool)
-    stretches = [slice(start, start + _ROWS) for start in range(0, values.size, _ROWS)]
+    stretches = [slice(start, start + _LABELS) for start in range(0, values.size, _LABELS)]
     for stretch in stretches:
         used[values[stretch]] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)

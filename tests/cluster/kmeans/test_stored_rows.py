@@ -110,7 +110,7 @@ def test_a_memory_map_is_not_copied(tmp_path, made):
 
 
 def test_labels_are_not_sent_with_every_pass(tmp_path, made, monkeypatch):
-    X, known = made
+    X, _ = made
     sent = []
 
     def noted(parts, joined=(), lengths=()):
