@@ -261,7 +261,7 @@ def sums_by_label(
     shape: Shape,
 ) -> Statistics:
     """Statistics of all rows by label (n,); rows with a negative label are passed over."""
-    state = _Labels(labels.astype(np.int32), *row_terms)
+    state = _Labels(labels.astype(np.int32, copy=False), *row_terms)
     return fold(map_blocks(rows, _sum_block, _SumTask(distortion, A, shape), state=state))
 
 

@@ -12,7 +12,14 @@ from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.data import without_gaps
 from coterie.progress import keep_going
 
-__all__ = ["Schedule", "Solution", "solve", "start_from_centers", "start_from_labels"]
+__all__ = [
+    "Schedule",
+    "Solution",
+    "solve",
+    "start_from_centers",
+    "start_from_labels",
+    "start_together",
+]
 
 
 class Schedule(NamedTuple):
@@ -57,6 +64,11 @@ def start_from_labels(problem: RdpProblem, labels: Array) -> RdpState:
     everywhere = np.repeat(problem.mean(), k, axis=0)
     centers = problem.centers(problem.sum_all(labels, k), everywhere)
     return RdpState(labels, centers)
+
+
+def start_together(problem: RdpProblem) -> RdpState:
+    """The state in which all rows are in one cluster."""
+    return start_from_labels(problem, np.zeros(problem.n, dtype=np.int32))
 
 
 def start_from_centers(problem: RdpProblem, centers: Array) -> RdpState:

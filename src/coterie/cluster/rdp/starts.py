@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
-from coterie.cluster.rdp.fit import start_from_centers, start_from_labels
+from coterie.cluster.rdp.fit import start_from_centers, start_from_labels, start_together
 from coterie.cluster.rdp.held_out import number_with_pairs
 from coterie.cluster.rdp.lambda_search import RULES, lambda_by_rule, n_covering
 from coterie.cluster.rdp.means import Means, draw_sample, k_means
@@ -107,9 +107,8 @@ class Starts:
         problem, init = self.problem, self.rule.init
         if not isinstance(init, str):
             return [start_from_labels(problem, self._given_labels())]
-        together = np.zeros(problem.n, dtype=np.int32)
         if init == "single":
-            return [start_from_labels(problem, together)]
+            return [start_together(problem)]
         if init == "spectral":
             if not problem.rows.in_memory:
                 raise InvalidParameter(
@@ -128,7 +127,7 @@ class Starts:
             means = self._best_means(self.n_clusters, rng)
             states.append(start_from_centers(problem, means.centers))
         if self.lambda_ is not None:
-            states.append(start_from_labels(problem, together))
+            states.append(start_together(problem))
         return states
 
     def settle(self, state: RdpState) -> tuple[float, Reach]:
