@@ -36,6 +36,7 @@ __all__ = [
     "TVClust",
     "choose_n_clusters",
     "compare",
+    "config",
     "engine",
     "load",
     "save",
@@ -66,6 +67,7 @@ _HOMES = {
     "TVClust": "coterie.mixture",
     "choose_n_clusters": "coterie.comparison",
     "compare": "coterie.comparison",
+    "config": "coterie.data",
     "engine": "coterie.data",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
@@ -88,7 +90,7 @@ if TYPE_CHECKING:
     )
     from coterie.comparison import choose_n_clusters, compare
     from coterie.constraints import Constraints, PairTable
-    from coterie.data import engine
+    from coterie.data import config, engine
     from coterie.mixture import PPC, TVClust
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation

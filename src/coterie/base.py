@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
-from coterie.data import DaskRows, StoredRows, is_dask
+from coterie.data import DaskRows, StoredRows, is_dask, is_stream, spooled
 from coterie.exceptions import InvalidData, UnknownParameter
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
@@ -25,7 +25,57 @@ from coterie.validation import (
 )
 from coterie.words import nearest
 
-__all__ = ["ConstrainedClusterer", "broken_pairs"]
+__all__ = [
+    "ConstrainedClusterer",
+    "as_source",
+    "broken_pairs",
+    "check_source",
+    "refuse_stored_rows",
+]
+
+_READERS = (
+    "PCKMeans and its family, DPMeans, RDPMeans, TVClust(inference='variational') and RCA read "
+    "rows in files."
+)
+
+
+def as_source(X: Any) -> Any:
+    """X, or its rows as `StoredRows` where they are Dask's or come as a stream."""
+    if is_dask(X):
+        return DaskRows(X)
+    return spooled(X) if is_stream(X) else X
+
+
+def check_source(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows in memory as `check_rows` returns them, others as `StoredRows` of the right width.
+
+    An estimator that needs them in memory (`_reads_stored_rows` is False) refuses others, and says
+    in `_instead` what to use.
+    """
+    X = as_source(X)
+    sparse = estimator.__sklearn_tags__().input_tags.sparse
+    if not isinstance(X, StoredRows):
+        return check_rows(estimator, X, reset=reset, sparse=sparse)
+    if not estimator._reads_stored_rows:
+        refuse_stored_rows(type(estimator).__name__, estimator._instead)
+    if X.is_sparse and not sparse:
+        raise InvalidData(
+            f"{type(estimator).__name__} takes dense rows, and these are sparse; write them as "
+            "columns of Parquet files, or use PCKMeans."
+        )
+    if not X.n:
+        raise InvalidData("there is no row.")
+    # Width and names of the columns by one row; values are checked as they are read.
+    check_rows(estimator, X.head(), reset=reset, sparse=sparse)
+    return X
+
+
+def refuse_stored_rows(name: str, instead: str) -> None:
+    """Say that rows are needed in memory, and what to do."""
+    raise InvalidData(
+        f"{name} works on rows in memory; read them (rows.read(0, rows.n)) if they fit. "
+        f"{instead or _READERS}"
+    )
 
 
 def broken_pairs(
@@ -73,6 +123,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             cls.__init__ = _with_names_meant(cls.__init__)  # type: ignore[method-assign]
 
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
+    _instead = ""  # why not and what to do, in sentences; "": the estimators that do
 
     def _check_fit_input(
         self, X: Any, y: Any, constraints: Any, sample_weight: Any = None
@@ -100,21 +151,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         return self._check_rows(X, reset=False)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        sparse = self.__sklearn_tags__().input_tags.sparse
-        if is_dask(X):
-            X = DaskRows(X)
-        if not isinstance(X, StoredRows):
-            return check_rows(self, X, reset=reset, sparse=sparse)
-        if not self._reads_stored_rows:
-            raise InvalidData(
-                f"{type(self).__name__} works on rows in memory; read them (rows.read(0, rows.n)) "
-                "if they fit, or use one that reads rows in files: PCKMeans and its family."
-            )
-        if not X.n:
-            raise InvalidData("there is no row.")
-        # Width and names of the columns by one row; values are checked as they are read.
-        check_rows(self, X.head(), reset=reset, sparse=sparse)
-        return X
+        return check_source(self, X, reset=reset)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""

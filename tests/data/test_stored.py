@@ -206,3 +206,17 @@ def test_what_cannot_be_rows_is_refused_with_a_remedy(tmp_path, X):
         open_rows([tmp_path / "one.npz", tmp_path / "columns.npy"])
     with pytest.raises(InvalidData, match="at least one path"):
         open_rows([])
+
+
+def test_a_task_is_told_of_its_own_row_groups_only(tmp_path):
+    X = np.arange(6_000.0).reshape(3_000, 2)
+    table = pa.table({"a": X[:, 0], "b": X[:, 1]})
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=10)
+    rows = open_rows(tmp_path / "rows.parquet")
+    part = rows.cut(995, 1_020)
+    assert len(pickle.dumps(part)) < 3_000 < len(pickle.dumps(rows))
+    np.testing.assert_array_equal(part.read(0, 25), X[995:1_020])
+    np.testing.assert_array_equal(part.cut(4, 6).read(0, 2), X[999:1_001])
+    np.testing.assert_array_equal(part.take(np.array([24, 3])), X[[1_019, 998]])
+    assert part.cut(5, 9).place(1) == rows.place(1_001)
+    assert rows.cut(3_000, 3_000).read(0, 0).shape == (0, 2)

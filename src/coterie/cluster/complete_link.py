@@ -78,6 +78,10 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
     [0, 1, 0, 0]
     """
 
+    _instead = (
+        "It compares every two rows; COPKMeans keeps every pair too, and reads rows in files."
+    )
+
     def __init__(
         self, n_clusters: int = 8, *, metric: str = "euclidean", time_limit: float = 10.0
     ) -> None:

@@ -5,6 +5,7 @@ Every function of a block here is pure: it can run in a thread, another process 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,26 +13,23 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
-from coterie.data import Block, MemoryRows, Rows, fold, map_blocks
+from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions import CenterTerms, Distortion
-from coterie.exceptions import InvalidData
 
 __all__ = [
     "BEYOND",
     "Labelled",
     "Price",
     "RowTerms",
-    "check_domain",
-    "distances_to",
     "label_rows",
+    "largest_term",
     "measure_rows",
-    "nearest_centers",
-    "own_distances",
     "sums_by_label",
 ]
 
 BEYOND = kernels.BEYOND
 NO_LABELS = np.empty(0, dtype=np.int32)
+_NO_DIGEST = np.empty(0, dtype=np.uint64)
 # Bytes handled at once. Where a product is all that is made of the rows, fewer steps of Python
 # count for more than the cache; evidence for a metric is better made of rows that are still in it.
 _LARGE, _SMALL = 1 << 22, 1 << 20
@@ -48,16 +46,29 @@ class RowTerms(NamedTuple):
     term: Array
     scale: Array
 
-    def of_piece(
-        self, lo: int, hi: int, piece: Any, distortion: Distortion, A: Array | None
+    def of_rows(
+        self, at: slice | Array, rows: Any, distortion: Distortion, A: Array | None
     ) -> RowTerms:
-        """Those of rows lo..hi, which `piece` holds."""
-        weight = self.weight[lo:hi]
+        """Those of the rows `at` these places, which `rows` holds."""
+        weight = _part(self.weight, at)
         if self.term.size:
-            return RowTerms(weight, self.term[lo:hi], self.scale[lo:hi])
-        scale = distortion.row_scale(piece, A)
-        term = np.asarray(distortion.row_term(piece, A), dtype=np.float64)
-        return RowTerms(weight, term, NONE if scale is None else np.asarray(scale, np.float64))
+            return RowTerms(weight, self.term[at], _part(self.scale, at))
+        term = np.asarray(distortion.row_term(rows, A), dtype=np.float64)
+        return RowTerms(weight, term, self.scale_of_rows(at, rows, distortion, A))
+
+    def scale_of_rows(
+        self, at: slice | Array, rows: Any, distortion: Distortion, A: Array | None
+    ) -> Array:
+        """The scale (r,) of the rows `at` these places, (0,) for ones."""
+        if self.term.size:
+            return _part(self.scale, at)
+        scale = distortion.row_scale(rows, A)
+        return NONE if scale is None else np.asarray(scale, np.float64)
+
+
+def _part(values: Array, at: slice | Array) -> Array:
+    """values[at], or (0,) where `values` is (0,), which stands for ones."""
+    return values[at] if values.size else NONE
 
 
 class Price(NamedTuple):
@@ -76,8 +87,14 @@ class Labelled(NamedTuple):
 
     Attributes
     ----------
-    labels : (n,) int32
-        The nearest centre of each row; of listed rows the label they had, if they had one.
+    labels : (n,) int32, or (0,)
+        The nearest centre of each row; of listed rows the label they had, if they had one. (0,)
+        where nobody asked for them.
+    listed_labels : (r,) int32
+        Those of the listed rows.
+    digest : (blocks,) uint64
+        A number for each block that depends on the labels of all rows that are not listed: where
+        labels are not kept, it tells whether they are those of another pass.
     unary : (r, K)
         What each label would cost each listed row.
     lead : (r,)
@@ -89,6 +106,8 @@ class Labelled(NamedTuple):
     """
 
     labels: Array
+    listed_labels: Array
+    digest: Array
     unary: Array
     lead: Array
     cost: float
@@ -101,6 +120,7 @@ class _Centers(NamedTuple):
     terms: CenterTerms
     price: Price
     shape: Shape
+    keep: bool
 
 
 class _Before(NamedTuple):
@@ -117,10 +137,12 @@ def label_rows(
     shape: Shape,
     listed: Array,
     before: Array | None = None,
+    keep: bool = True,
 ) -> Labelled:
     """One pass over the rows: labels, costs of the `listed` rows (r,), cost and sums of all.
 
-    With `before` (r,) the listed rows keep these labels.
+    With `before` (r,) the listed rows keep these labels. With `keep` False nothing that belongs to
+    other rows comes back, as they may be many and elsewhere.
     """
     # In this order slope.T, which every product takes, is contiguous.
     terms = terms._replace(slope=np.asfortranarray(terms.slope))
@@ -128,17 +150,18 @@ def label_rows(
     passes = map_blocks(
         rows,
         _label_block,
-        _Centers(distortion, A, terms, price, shape),
+        _Centers(distortion, A, terms, price, shape, keep),
         state=row_terms,
         listed=listed,
         listed_state=held,
     )
-    lengths = (rows.n, listed.size, listed.size)
-    return fold(passes, joined=("labels", "unary", "lead"), lengths=lengths)
+    joined = ("labels", "listed_labels", "unary", "lead", "digest")
+    lengths = (rows.n if keep else 0, listed.size, listed.size, listed.size)
+    return fold(passes, joined=joined, lengths=lengths)
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:
-    distortion, A, terms, price, shape = centers
+    distortion, A, terms, price, shape, keep = centers
     size, r = block.stop - block.start, block.listed.size
     labels = np.empty(size, dtype=np.int32)
     unary, lead = np.empty((r, shape.n_clusters)), np.empty(r)
@@ -146,7 +169,7 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     total, first = 0.0, 0
     size = _SMALL if shape.form is not None else _LARGE
     for lo, hi, piece in block.chunks(shape.n_clusters, size):
-        own = block.state.of_piece(lo, hi, piece, distortion, A)
+        own = block.state.of_rows(slice(lo, hi), piece, distortion, A)
         product = distortion.product(piece, terms, own.scale if own.scale.size else None)
         cost, first = kernels.nearest(
             product, terms.offset, lo, first, own, price, block.listed,
@@ -154,7 +177,18 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
         )  # fmt: skip
         total += cost
         counter.add(piece, labels[lo:hi], own.weight, own.scale)
-    return Labelled(labels, unary, lead, total, counter.statistics)
+    listed = labels[block.listed]
+    if keep:
+        return Labelled(labels, listed, _NO_DIGEST, unary, lead, total, counter.statistics)
+    labels[block.listed] = 0
+    digest = np.array([(labels.astype(np.uint64) * _multipliers(labels.size)).sum()])
+    return Labelled(NO_LABELS, listed, digest, unary, lead, total, counter.statistics)
+
+
+@lru_cache(maxsize=4)  # blocks have one or two sizes
+def _multipliers(size: int) -> Array:
+    """Odd numbers (size,) without a pattern: sums of labels times these differ as labels do."""
+    return np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64) * 2 + 1
 
 
 class _Metric(NamedTuple):
@@ -193,49 +227,16 @@ def _measure_block(block: Block, metric: _Metric) -> _Measured:
     return _Measured(term, scale)
 
 
-class _To(NamedTuple):
-    distortion: Distortion
-    A: Array | None
-    terms: CenterTerms
+def largest_term(rows: Rows, row_terms: RowTerms, distortion: Distortion, A: Array | None) -> float:
+    """The largest |r| that any row has by itself: what distances are rounded by."""
+    if row_terms.term.size:
+        return float(np.abs(row_terms.term).max())
+    return max(map_blocks(rows, _term_block, _Metric(distortion, A)))
 
 
-def _to(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> _To:
-    return _To(distortion, A, distortion.center_terms(centers.astype(rows.dtype), A))
-
-
-def distances_to(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None = None
-) -> Array:
-    """Distortions (n, K) of all rows to some centres."""
-    parts = list(map_blocks(rows, _distance_block, _to(rows, centers, distortion, A)))
-    return np.concatenate(parts)
-
-
-def _distance_block(block: Block, to: _To) -> Array:
-    distortion, A, terms = to
-    gaps = np.empty((block.stop - block.start, len(terms.offset)), dtype=block.rows.dtype)
-    for lo, hi, piece in block.chunks(extra=len(terms.offset)):
-        part = distortion.cross(piece, terms, distortion.row_scale(piece, A))
-        gaps[lo:hi] = np.maximum(part + distortion.row_term(piece, A)[:, None], 0.0)
-    return gaps
-
-
-def nearest_centers(
-    rows: Rows, centers: Array, distortion: Distortion, A: Array | None, discount: Array
-) -> Array:
-    """The centre (n,) of least distortion less `discount` (K,) or (1,) of every row."""
-    to = _to(rows, centers, distortion, A)
-    less = to.terms.offset - discount.astype(to.terms.offset.dtype)
-    to = to._replace(terms=to.terms._replace(offset=less))
-    return np.concatenate(list(map_blocks(rows, _argmin_block, to)))
-
-
-def _argmin_block(block: Block, to: _To) -> Array:
-    labels = np.empty(block.stop - block.start, dtype=np.int32)
-    for lo, hi, piece in block.chunks(extra=len(to.terms.offset)):
-        scale = to.distortion.row_scale(piece, to.A)
-        labels[lo:hi] = to.distortion.cross(piece, to.terms, scale).argmin(axis=1)
-    return labels
+def _term_block(block: Block, metric: _Metric) -> float:
+    pieces = (piece for _, _, piece in block.chunks())
+    return max(float(np.abs(metric.distortion.row_term(piece, metric.A)).max()) for piece in pieces)
 
 
 class _Labels(NamedTuple):
@@ -243,24 +244,6 @@ class _Labels(NamedTuple):
     weight: Array = NONE
     term: Array = NONE
     scale: Array = NONE
-
-
-def own_distances(
-    rows: Rows, labels: Array, centers: Array, distortion: Distortion, A: Array | None = None
-) -> Array:
-    """Distortion (n,) of every row to the centre of its own cluster."""
-    to = _to(rows, centers, distortion, A)
-    return np.concatenate(list(map_blocks(rows, _own_block, to, state=_Labels(labels))))
-
-
-def _own_block(block: Block, to: _To) -> Array:
-    distortion, A, terms = to
-    gaps = np.empty(block.stop - block.start)
-    for lo, hi, piece in block.chunks(extra=len(terms.offset)):
-        cross = distortion.cross(piece, terms, distortion.row_scale(piece, A))
-        own = cross[np.arange(hi - lo), block.state.labels[lo:hi]]
-        gaps[lo:hi] = np.maximum(own + distortion.row_term(piece, A), 0.0)
-    return gaps
 
 
 class _SumTask(NamedTuple):
@@ -278,7 +261,7 @@ def sums_by_label(
     shape: Shape,
 ) -> Statistics:
     """Statistics of all rows by label (n,); rows with a negative label are passed over."""
-    state = _Labels(labels.astype(np.int32), *row_terms)
+    state = _Labels(labels.astype(np.int32, copy=False), *row_terms)
     return fold(map_blocks(rows, _sum_block, _SumTask(distortion, A, shape), state=state))
 
 
@@ -288,27 +271,6 @@ def _sum_block(block: Block, task: _SumTask) -> Statistics:
     row_terms = RowTerms(*terms)
     counter = Counter(shape, distortion)
     for lo, hi, piece in block.chunks():
-        own = row_terms.of_piece(lo, hi, piece, distortion, A)
+        own = row_terms.of_rows(slice(lo, hi), piece, distortion, A)
         counter.add(piece, labels[lo:hi], own.weight, own.scale)
     return counter.statistics
-
-
-def check_domain(rows: Rows, distortion: Distortion) -> None:
-    """Refuse rows outside the domain of the distortion, naming the first."""
-    if isinstance(rows.source, MemoryRows):
-        distortion.check_rows(rows.source.X)
-        return
-    for found in map_blocks(rows, _check_block, distortion):
-        if found is not None:
-            start, problem = found
-            place = getattr(rows.source, "place", "row {}".format)(start)
-            raise InvalidData(f"in the rows from {place} on, counted from there: {problem}")
-
-
-def _check_block(block: Block, distortion: Distortion) -> tuple[int, str] | None:
-    """Where the block begins and what is wrong in it, if anything is."""
-    try:
-        distortion.check_rows(block.rows)
-    except InvalidData as problem:
-        return block.start, str(problem)
-    return None

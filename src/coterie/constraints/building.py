@@ -109,15 +109,17 @@ def subset(constraints: Constraints, rows: ArrayLike) -> Constraints:
     """See `Constraints.subset`."""
     n = constraints.n_samples
     chosen = _row_numbers(rows, n)
-    new_row = np.full(n, -1, dtype=np.int64)
-    new_row[chosen] = np.arange(chosen.size)
-    twice = np.flatnonzero(new_row[chosen] != np.arange(chosen.size))
+    order = np.argsort(chosen, kind="stable")
+    rising = chosen[order]
+    twice = np.flatnonzero(rising[1:] == rising[:-1])
     if twice.size:
         raise InvalidConstraints(
-            f"rows holds row {chosen[twice[0]]} more than once; a subset needs distinct rows"
+            f"rows holds row {rising[twice[0]]} more than once; a subset needs distinct rows"
         )
     arrays = constraints._arrays()
-    pairs = new_row[arrays.pairs]
+    at = np.searchsorted(rising, arrays.pairs)  # no array of all n rows: these may be very many
+    inside = np.append(rising, -1)[at] == arrays.pairs
+    pairs = np.where(inside, np.append(order, -1)[at], -1)
     kept = (pairs[:, 0] >= 0) & (pairs[:, 1] >= 0)
     return _renumbered(_input.take(arrays._replace(pairs=pairs), kept), chosen.size)
 

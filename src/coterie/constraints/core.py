@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
 
 
+_FEW_ROWS, _ROWS_A_PAIR = 1 << 16, 8  # up to which an array of all rows is nothing to save
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Core:
     """Rows in informative pairs, hard must-links contracted, and the graph between the nodes.
@@ -97,6 +100,12 @@ class Core:
     @cached_property
     def first_rows(self) -> IntArray:
         return self.members[self.member_ptr[:-1]]
+
+    def slots_of(self, rows: IntArray) -> IntArray:
+        """`slot` of some rows of any shape, without an array of all rows."""
+        at = np.searchsorted(self.rows, rows)
+        inside = np.append(self.rows, -1)[at] == rows
+        return np.where(inside, at, -1)
 
     def members_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Rows of the listed nodes, and for each row the position of its node in the list."""
@@ -194,33 +203,47 @@ def build_core(constraints: Constraints) -> Core:
     c = constraints
     must = c.kind > 0
     informative = c.weight > 0
-    linked = c.pairs if informative.all() else c.pairs[informative]
-    in_core = np.zeros(c.n_samples, dtype=bool)
+    pairs, n, numbers = _among_their_rows(c)
+    linked = pairs if informative.all() else pairs[informative]
+    in_core = np.zeros(n, dtype=bool)
     in_core[linked.ravel()] = True
     rows = np.flatnonzero(in_core)
 
-    component, _ = connected(c.pairs[must & c.is_hard], c.n_samples)
+    component, _ = connected(pairs[must & c.is_hard], n)
     # Components that reach the core, renumbered; the numbering by smallest row is kept because a
     # component either lies in the core or is a single row outside it.
     node_of, n_nodes = _renumber(component, rows)
-    edges, pair_edge = distinct_edges(c.pairs, node_of, informative, n_nodes)
+    edges, pair_edge = distinct_edges(pairs, node_of, informative, n_nodes)
     inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
     _refuse_hard(c, inside)
     indptr, indices, edge_of = symmetric_csr(edges, n_nodes)
     return Core(
-        rows=rows,
+        rows=rows if numbers is None else numbers[rows],
         node=node_of[rows],
         n_nodes=n_nodes,
         edges=edges,
         must=must,
         pair_edge=pair_edge,
         inside_cannot=inside,
-        inside_node=node_of[c.pairs[inside, 0]],
+        inside_node=node_of[pairs[inside, 0]],
         indptr=indptr,
         indices=indices,
         edge_of=edge_of,
         n_samples=c.n_samples,
     )
+
+
+def _among_their_rows(constraints: Constraints) -> tuple[IntArray, int, IntArray | None]:
+    """The pairs (m, 2), how many rows they are counted among, and the numbers of these rows.
+
+    Where most rows are in no pair, only those that are count (numbers (n,), rising), so that no
+    array is as long as the data; else all of them do (None), which needs no sorting.
+    """
+    c = constraints
+    if c.n_samples <= _FEW_ROWS + _ROWS_A_PAIR * c.n_pairs:
+        return c.pairs, c.n_samples, None
+    numbers = np.unique(c.pairs)
+    return np.searchsorted(numbers, c.pairs), numbers.size, numbers
 
 
 def _renumber(component: IntArray, rows: IntArray) -> tuple[IntArray, int]:

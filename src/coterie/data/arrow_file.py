@@ -31,7 +31,7 @@ class ArrowRows(GroupedRows):
 
     def __init__(self, paths: Sequence[Path], columns: Sequence[str] | None = None) -> None:
         names = None if columns is None else list(columns)
-        self.batches: list[tuple[FileStamp, int]] = []
+        self.groups: list[tuple[FileStamp, int]] = []
         sizes: list[int] = []
         types: list[np.dtype[Any]] = []
         for path in paths:
@@ -40,7 +40,7 @@ class ArrowRows(GroupedRows):
                 names = list(file.schema.names) if names is None else names
                 types += [number_type(stamp.path, file.schema, name) for name in names]
                 for number in range(file.num_record_batches):
-                    self.batches.append((stamp, number))
+                    self.groups.append((stamp, number))
                     sizes.append(file.get_batch(number).num_rows)
         assert names is not None
         self.names = names
@@ -49,12 +49,12 @@ class ArrowRows(GroupedRows):
         self.dtype = float_type(types)
 
     def _name(self, group: int) -> str:
-        stamp, number = self.batches[group]
+        stamp, number = self.groups[group]
         return f"{stamp.path}, record batch {number}"
 
     def _group(self, group: int) -> NDArray[Any]:
         assert self.names is not None
-        stamp, number = self.batches[group]
+        stamp, number = self.groups[group]
         stamp.check()
         with _opened(stamp.path) as file:
             batch = file.get_batch(number)

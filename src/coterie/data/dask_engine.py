@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from coterie.data.block import Stretch
-from coterie.data.dask_rows import DaskRows
 from coterie.data.engines import ThreadEngine, in_order, run_alone
 from coterie.data.rows import MemoryRows
 from coterie.exceptions import WorkersLost
@@ -48,7 +47,7 @@ class DaskEngine:
 
     def _submit(self, function: Any, stretch: Stretch, arguments: Any) -> _Patient:
         # Not pure: the key would be a hash of all arguments, made anew for every block.
-        if isinstance(stretch.source, DaskRows):
+        if hasattr(stretch.source, "with_parts"):
             bare = stretch._replace(source=stretch.source.with_parts([]))
             parts = stretch.source.parts
             future = self.client.submit(_run_on_parts, function, bare, arguments, parts, pure=False)

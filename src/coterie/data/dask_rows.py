@@ -47,10 +47,10 @@ class DaskRows(StoredRows):
                 "X.compute_chunk_sizes() first."
             )
         self.dtype = float_type([X.dtype])
-        self.array = X.rechunk({1: -1}).astype(self.dtype)
-        self.n, self.d = self.array.shape
-        self.edges = np.concatenate(([0], np.cumsum(self.array.chunks[0]))).astype(np.int64)
-        chunks = self.array.to_delayed().ravel().tolist()
+        array = X.rechunk({1: -1}).astype(self.dtype)
+        self.n, self.d = array.shape
+        self.edges = np.concatenate(([0], np.cumsum(array.chunks[0]))).astype(np.int64)
+        chunks = array.to_delayed().ravel().tolist()
         self.client = current_client()
         self.parts: list[Any] = chunks if self.client is None else self.client.compute(chunks)
 
@@ -67,7 +67,7 @@ class DaskRows(StoredRows):
         last = int(np.searchsorted(self.edges, max(hi, lo + 1), side="left"))
         part.parts, part.edges = self.parts[first:last], self.edges[first : last + 1]
         part._first, part.n = lo, stop - start
-        part.array = part.client = None  # a task needs its chunks only
+        part.client = None  # a task needs its chunks only
         return part
 
     def with_parts(self, parts: list[Any]) -> DaskRows:
@@ -86,10 +86,21 @@ class DaskRows(StoredRows):
         return rows
 
     def _take(self, rows: NDArray[np.int64]) -> Any:
-        if self.array is None:
-            whole = self._read(self._first, self._first + self.n)
-            return whole[rows - self._first]
-        return np.asarray(self.array[rows].compute(), dtype=self.dtype)
+        at = np.searchsorted(self.edges, rows, side="right") - 1
+        pieces = [np.empty((0, self.d), dtype=self.dtype)]
+        wanted = [(int(part), rows[at == part] - self.edges[part]) for part in np.unique(at)]
+        if self.client is None:
+            pieces += [_values([self.parts[part]])[0][own] for part, own in wanted]  # one at a time
+        else:  # picked where the chunks are, which are computed there already
+            submit = self.client.submit
+            tasks = [submit(_picked, self.parts[part], own, pure=False) for part, own in wanted]
+            pieces += self.client.gather(tasks)
+        return np.concatenate(pieces)
+
+
+def _picked(chunk: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """The listed rows of a chunk."""
+    return chunk[rows]
 
 
 def current_client() -> Any | None:

@@ -19,6 +19,7 @@ __all__ = [
     "ProcessEngine",
     "ThreadEngine",
     "as_engine",
+    "config",
     "current_engine",
     "engine",
     "in_order",
@@ -119,11 +120,31 @@ def as_engine(who: Any) -> Engine:
 
 _chosen: ContextVar[Engine | None] = ContextVar("coterie_engine", default=None)
 _threads = ThreadEngine()
+_configured: Engine | None = None  # of the whole process, for code that has no `with` block
+
+
+def config(*, engine: Any) -> None:
+    """Set who runs passes from here on, in every thread of this process.
+
+    Parameters
+    ----------
+    engine : "threads", pool, distributed.Client, Engine or None
+        As in `coterie.engine`, which goes before it. None: as if nothing had been set, that is,
+        rows of Dask's by the client that holds them and all others by threads.
+
+    Examples
+    --------
+    >>> import coterie
+    >>> coterie.config(engine="threads")
+    >>> coterie.config(engine=None)
+    """
+    global _configured
+    _configured = None if engine is None else as_engine(engine)
 
 
 def current_engine(source: Any) -> Engine:
-    """The engine chosen by `engine`, else the cluster that holds the rows, else threads."""
-    chosen = _chosen.get()
+    """That of `engine`, else of `config`, else the cluster that holds the rows, else threads."""
+    chosen = _chosen.get() or _configured
     if chosen is not None:
         return chosen
     client = getattr(source, "client", None)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,9 +20,21 @@ __all__ = ["GroupedRows", "fill_columns", "number_type"]
 
 
 class GroupedRows(StoredRows):
-    """Rows in groups, one below the other, of which the g-th holds rows edges[g]..edges[g + 1]."""
+    """Rows in groups, one below the other, of which the g-th holds rows edges[g]..edges[g + 1].
+
+    `groups` says of each where it is.
+    """
 
     edges: NDArray[np.int64]
+    groups: list[Any]
+
+    def cut(self, start: int, stop: int) -> Self:
+        """Rows start..stop with the groups that they are in: what a task is told of files."""
+        part = super().cut(start, stop)
+        lo = int(np.searchsorted(self.edges, part._first, side="right")) - 1
+        hi = int(np.searchsorted(self.edges, max(part._first + part.n, part._first + 1)))
+        part.edges, part.groups = self.edges[lo : hi + 1], self.groups[lo:hi]
+        return part
 
     def place(self, row: int) -> str:
         """The group and the row in it."""

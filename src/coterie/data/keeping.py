@@ -1,18 +1,22 @@
-"""Some rows of files in memory: those that pairs speak of are read by number again and again."""
+"""Some rows of files in memory: samples, and those that pairs speak of."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.data.block import Block
-from coterie.data.passes import map_blocks
+from coterie.data.passes import edges_of, map_blocks
 from coterie.data.rows import Rows, RowSource
+from coterie.data.threads import one_blas_thread
 
-__all__ = ["keeping"]
+__all__ = ["gather", "keeping", "map_listed"]
+
+Result = TypeVar("Result")
 
 
 def keeping(rows: Rows, listed: NDArray[np.int64]) -> Rows:
@@ -22,9 +26,42 @@ def keeping(rows: Rows, listed: NDArray[np.int64]) -> Rows:
     """
     if rows.in_memory or not listed.size:
         return rows
+    kept = KeptRows(rows.source, listed, gather(rows, listed))
+    return Rows(kept, rows.shift if rows.shift.size else None)
+
+
+def gather(rows: Rows, listed: NDArray[np.int64]) -> Any:
+    """The listed rows (r, d), whose numbers rise, as their source has them: by one pass where they
+    are not in memory, so that whoever reads the blocks finds them.
+    """
+    if rows.in_memory:
+        return rows.source.take(listed)
     parts = list(map_blocks(rows, _picked, None, listed=listed))
-    kept = sp.vstack(parts, format="csr") if rows.is_sparse else np.concatenate(parts)
-    return Rows(KeptRows(rows.source, listed, kept), rows.shift if rows.shift.size else None)
+    return sp.vstack(parts, format="csr") if rows.is_sparse else np.concatenate(parts)
+
+
+def map_listed(
+    rows: Rows,
+    function: Callable[[Block, Any], Result],
+    arguments: Any,
+    listed: NDArray[np.int64],
+    listed_state: Any,
+) -> Iterator[Result]:
+    """`map_blocks` of a function that looks at nothing but the listed rows of a block.
+
+    Where these are the ones that `keeping` holds, no file is read. The results are the same.
+    """
+    source = rows.source
+    if not isinstance(source, KeptRows) or source.listed is not listed:
+        yield from map_blocks(rows, function, arguments, listed=listed, listed_state=listed_state)
+        return
+    with one_blas_thread():
+        for start, stop in edges_of(rows):
+            first, last = np.searchsorted(listed, (start, stop))
+            inside = np.arange(last - first)
+            own = type(listed_state)(*(value[first:last] for value in listed_state))
+            kept = source.kept[first:last]
+            yield function(Block(0, inside.size, kept, rows.shift, None, inside, own), arguments)
 
 
 def _picked(block: Block, _: None) -> Any:
@@ -47,6 +84,10 @@ class KeptRows:
     def cut(self, start: int, stop: int) -> RowSource:
         """A stretch of the files, without the rows in memory."""
         return self.source.cut(start, stop)
+
+    def place(self, row: int) -> str:
+        """Where the files have it."""
+        return self.source.place(row)
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows; from the files only if one of them is not in memory."""

@@ -1,4 +1,4 @@
-"""Labels written beside their ids, a stretch at a time."""
+"""Labels of very many rows: written beside their ids and renumbered, a stretch at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from coterie.data.column import StoredColumn
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.files import new_file
 
-__all__ = ["write_labels"]
+__all__ = ["without_gaps", "write_labels"]
 
 _ROWS = 1 << 20  # of a row group
+_LABELS = 1 << 16  # renumbered at once
 
 
 def write_labels(
@@ -60,3 +61,22 @@ def write_labels(
 def _numbers(n: int) -> Iterator[NDArray[np.int64]]:
     for start in range(0, n, _ROWS):
         yield np.arange(start, min(start + _ROWS, n))
+
+
+def without_gaps(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels (n,) of any kind as int32 from 0 on, in their order and without gaps.
+
+    Of whole numbers below n, as estimators give them, no more than the result is held beside them.
+    """
+    values = np.asarray(labels).ravel()
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= values.size:
+        return np.unique(values, return_inverse=True)[1].astype(np.int32).ravel()
+    used = np.zeros(int(values.max()) + 1, dtype=bool)
+    stretches = [slice(start, start + _LABELS) for start in range(0, values.size, _LABELS)]
+    for stretch in stretches:
+        used[values[stretch]] = True
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    out = np.empty(values.size, dtype=np.int32)
+    for stretch in stretches:
+        out[stretch] = number[values[stretch]]
+    return out

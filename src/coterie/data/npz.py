@@ -30,13 +30,13 @@ class NpzRows(GroupedRows):
     is_sparse = True
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self.stamps = [FileStamp.of(Path(path)) for path in paths]
-        heads = [_head(stamp.path) for stamp in self.stamps]
+        self.groups = [FileStamp.of(Path(path)) for path in paths]
+        heads = [_head(stamp.path) for stamp in self.groups]
         self.d = heads[0][1]
-        for stamp, (_, d, _) in zip(self.stamps, heads, strict=True):
+        for stamp, (_, d, _) in zip(self.groups, heads, strict=True):
             if d != self.d:
                 raise InvalidData(
-                    f"{stamp.path} has {d} columns, {self.stamps[0].path} {self.d}: parts of one "
+                    f"{stamp.path} has {d} columns, {self.groups[0].path} {self.d}: parts of one "
                     "matrix must agree."
                 )
         self.edges = np.concatenate(([0], np.cumsum([rows for rows, _, _ in heads])))
@@ -44,10 +44,10 @@ class NpzRows(GroupedRows):
         self.dtype = float_type([kind for _, _, kind in heads])
 
     def _name(self, group: int) -> str:
-        return str(self.stamps[group].path)
+        return str(self.groups[group].path)
 
     def _group(self, group: int) -> Any:
-        stamp = self.stamps[group]
+        stamp = self.groups[group]
         stamp.check()
         return _matrix(stamp, self.dtype)
 

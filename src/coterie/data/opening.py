@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from coterie.data.arrow_file import ArrowRows
 from coterie.data.npy import NpyRows
 from coterie.data.npz import NpzRows
 from coterie.data.parquet import ParquetRows
 from coterie.data.stored import StoredRows, paths_of
+from coterie.data.stream import is_stream, spooled
 from coterie.exceptions import InvalidData
 
 __all__ = ["open_rows"]
@@ -19,7 +21,7 @@ _SUFFIXES = (".parquet", ".arrow", ".feather", ".npy", ".npz")
 
 
 def open_rows(
-    where: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    where: Any,
     *,
     columns: Sequence[str] | None = None,
 ) -> StoredRows:
@@ -27,14 +29,15 @@ def open_rows(
 
     Parameters
     ----------
-    where : path, folder, glob, or several paths
+    where : path, folder, glob, several paths, or a stream
         Parquet files (`.parquet`; a folder is searched for them), Arrow files (`.arrow`,
         `.feather`), one `.npy` file, or CSR matrices in `.npz` files as `scipy.sparse.save_npz`
-        writes them. Several files are one
-        below the other, those of a folder or glob in the order of their names.
+        writes them. Several files are one below the other, those of a folder or glob in the order
+        of their names. An object with `__arrow_c_stream__`, a relation of DuckDB's for instance,
+        is read once, to a temporary Arrow file.
     columns : sequence of str, optional
-        Which columns of Parquet or Arrow files to use; by default all, which must then hold
-        numbers.
+        Which columns of Parquet files, Arrow files or a stream to use; by default all, which must
+        then hold numbers.
 
     Returns
     -------
@@ -53,6 +56,8 @@ def open_rows(
     >>> rows.shape
     (4, 1)
     """
+    if is_stream(where):
+        return spooled(where, columns)
     several = [where] if isinstance(where, str | os.PathLike) else list(where)
     if not several:
         raise InvalidData("open_rows needs at least one path.")

@@ -63,9 +63,10 @@ class ParquetRows(GroupedRows):
 
     def _group(self, group: int) -> NDArray[Any]:
         assert self.names is not None
-        self.groups[group].stamp.check()
-        key = (*self.groups[group], tuple(self.names), self.dtype)
-        return _kept.get(key, lambda: _decode(*self.groups[group], self.names, self.dtype))
+        stamp, number = self.groups[group]
+        stamp.check()
+        key = (stamp, number, tuple(self.names), self.dtype)
+        return _kept.get(key, lambda: _decode(stamp, number, self.names, self.dtype))
 
 
 class _Kept:

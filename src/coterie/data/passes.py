@@ -22,7 +22,7 @@ from coterie.data.engines import current_engine
 from coterie.data.rows import Rows
 from coterie.data.threads import one_blas_thread
 
-__all__ = ["block_edges", "fold", "map_blocks"]
+__all__ = ["block_edges", "edges_of", "fold", "join", "map_blocks"]
 
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
@@ -42,6 +42,11 @@ def block_edges(n: int, row_bytes: int = 0) -> list[tuple[int, int]]:
     count = max(count, min(-(-n * row_bytes // _BLOCK_BYTES), n // _BLOCK_ROWS))
     edges = np.linspace(0, n, count + 1).astype(np.int64).tolist()
     return list(pairwise(edges))
+
+
+def edges_of(rows: Rows) -> list[tuple[int, int]]:
+    """Start and stop of each block of these rows."""
+    return block_edges(rows.n, 0 if rows.is_sparse else rows.d * rows.dtype.itemsize)
 
 
 def map_blocks(
@@ -73,8 +78,7 @@ def map_blocks(
     listed_state : NamedTuple of arrays (r, ...), optional
         What belongs to the listed rows.
     """
-    edges = block_edges(rows.n, 0 if rows.is_sparse else rows.d * rows.dtype.itemsize)
-    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
+    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges_of(rows))
     with one_blas_thread():
         yield from current_engine(rows.source).map(function, stretches, arguments)
 
@@ -122,6 +126,15 @@ def fold(
         for name, value in total.items():
             total[name] = _plus(value, getattr(part, name))
     return type(first)(**total, **{name: pieces.whole() for name, pieces in rows.items()})
+
+
+def join(parts: Iterable[Array], length: int) -> Array:
+    """Arrays of `length` rows in all, one behind the other, copied as they come."""
+    rest = iter(parts)
+    joined = _Joined(next(rest), length)
+    for part in rest:
+        joined.add(part)
+    return joined.whole()
 
 
 class _Joined:

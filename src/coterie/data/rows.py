@@ -38,6 +38,9 @@ class RowSource(Protocol):
     def cut(self, start: int, stop: int) -> RowSource:
         """Rows start..stop as a source of their own, which carries no other rows along."""
 
+    def place(self, row: int) -> str:
+        """Where a row is, for messages."""
+
 
 class MemoryRows:
     """Rows of an array or a CSR matrix in memory, read without a copy."""
@@ -68,6 +71,10 @@ class MemoryRows:
     def cut(self, start: int, stop: int) -> MemoryRows:
         """A view of rows start..stop."""
         return MemoryRows(self.read(start, stop))
+
+    def place(self, row: int) -> str:
+        """Its number."""
+        return f"row {row}"
 
 
 class Rows:
@@ -106,5 +113,8 @@ class Rows:
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows, measured from the origin, as a new array or CSR matrix."""
-        picked = self.source.take(rows)
+        return self.shifted(self.source.take(rows))
+
+    def shifted(self, picked: Any) -> Any:
+        """Rows (r, d) of the source, in place measured from the origin."""
         return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked

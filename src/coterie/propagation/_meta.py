@@ -45,6 +45,11 @@ class PropagatingClusterer(ConstrainedClusterer):
     A subclass has the parameters `estimator`, `reduce_dim` and `random_state`.
     """
 
+    _instead = (
+        "Which rows are near a pair is searched for among all of them: fit a sample that holds the "
+        "rows in pairs (constraints.subset(rows)), then MPCKMeans(init=model.estimator_) to all."
+    )
+
     estimator: Any
     reduce_dim: Any
     random_state: Any

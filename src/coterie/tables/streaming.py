@@ -99,7 +99,7 @@ class RecipeRows(GroupedRows):
 
     def __init__(self, table: StoredTable, recipe: Recipe) -> None:
         self.table, self.recipe = table, recipe
-        self.edges = table.edges
+        self.edges, self.groups = table.edges, list(range(len(table.groups)))
         self.n, self.d = table.n_rows, len(recipe.feature_names)
         self.names = recipe.feature_names
         sample = recipe.apply(next(table.tables())).X
@@ -107,9 +107,9 @@ class RecipeRows(GroupedRows):
         self.dtype = sample.dtype
 
     def _name(self, group: int) -> str:
-        stamp, number = self.table.groups[group]
+        stamp, number = self.table.groups[self.groups[group]]
         return f"{stamp.path}, row group {number}"
 
     def _group(self, group: int) -> Any:
-        features = self.recipe.apply(self.table.table(group, self.recipe.columns)).X
+        features = self.recipe.apply(self.table.table(self.groups[group], self.recipe.columns)).X
         return features.astype(self.dtype, copy=False)

@@ -10,13 +10,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
+from coterie.base import check_source
 from coterie.constraints import Constraints
+from coterie.constraints.graph import connected
+from coterie.data import Block, Rows, each_row, fold, gather, map_blocks
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_parameters
 from coterie.validation import (
     check_constraints,
-    check_rows,
     refuse_constraints_as_y,
 )
 
@@ -79,6 +81,9 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
+    _reads_stored_rows = True
+    _instead = ""
+
     def __init__(self, n_components: int | None = None, *, shrinkage: Any = "auto") -> None:
         self.n_components = n_components
         self.shrinkage = shrinkage
@@ -88,7 +93,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), or rows in files
         y : ignored
         constraints : Constraints, optional
             Its must-links make the chunklets; weights and certainties say how much their rows
@@ -96,14 +101,15 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         refuse_constraints_as_y(self, y)
         check_parameters(self)
-        X = check_rows(self, X, reset=True, sparse=False)
+        X = check_source(self, X, reset=True)
         known = check_constraints(constraints, X.shape[0])
         self._check_parameters(X.shape[1])
         if X.shape[0] < 2:
             raise InvalidData("n_samples=1: a covariance needs at least 2 rows.")
         chunklets = find_chunklets(known)
-        mean = X.mean(axis=0, dtype=np.float64)
-        scatter = _covariances(X, mean, chunklets, row_strengths(known))
+        rows = Rows(X)
+        mean = fold(map_blocks(rows, _sums, None)) / rows.n
+        scatter = _covariances(rows, mean, chunklets, known)
         shrinkage = self._shrinkage(scatter)
         W = _relevant_directions(scatter, shrinkage, self.n_components)
         self.components_ = W.astype(X.dtype)
@@ -113,11 +119,16 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = len(W)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Map rows to (n_samples, n_components)."""
+    def transform(self, X: Any) -> Any:
+        """Map rows to (n_samples, n_components).
+
+        Rows not in memory become `coterie.data.DerivedRows`, which are mapped as they are read.
+        """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False, sparse=False)
-        return (X - self.mean_) @ self.components_.T
+        rows = Rows(check_source(self, X, reset=False))
+        to = _Map(self.mean_, self.components_)
+        dtype = np.result_type(rows.dtype, self.components_.dtype)
+        return each_row(rows, _mapped, to, len(self.components_), dtype)
 
     @property
     def metric_(self) -> Array:
@@ -148,25 +159,32 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def find_chunklets(constraints: Constraints) -> NDArray[np.int64]:
+def find_chunklets(constraints: Constraints) -> NDArray[np.int32]:
     """Chunklet (n,) of each row: components of the must-links, -1 for rows in none."""
-    closure = constraints.closure(hard_only=False)
-    joined = closure.sizes > 1
-    number = np.where(joined, np.cumsum(joined) - 1, -1)
-    return np.asarray(number[closure.component], dtype=np.int64)
+    linked = constraints.pairs[(constraints.kind > 0) & (constraints.weight > 0)]
+    rows, ends = np.unique(linked, return_inverse=True)
+    component, count = connected(ends.reshape(-1, 2), rows.size)
+    joined = np.bincount(component, minlength=count) > 1
+    chunklets = np.full(constraints.n_samples, -1, dtype=np.int32)
+    chunklets[rows] = np.where(joined, np.cumsum(joined) - 1, -1)[component]
+    return chunklets
 
 
-def row_strengths(constraints: Constraints) -> NDArray[np.float64]:
-    """What the strongest must-link of each row is worth in plain pairs (n,), 0 without any."""
+def row_strengths(constraints: Constraints, rows: Array) -> NDArray[np.float64]:
+    """What the strongest must-link of the listed rows, which rise, is worth in plain pairs (r,).
+
+    All ends of must-links of any worth must be among them.
+    """
     must = constraints.only("must")
     certain, hard = ~np.isnan(must.certainty), must.is_hard
     worth = np.where(hard, 0.0, must.weight)
     told = certain & ~hard
     worth[told] = must.strength(_PLAIN)[told] / np.log(_PLAIN / (1 - _PLAIN))
     worth[hard] = max(1.0, worth.max(initial=0.0))
-    strongest = np.zeros(constraints.n_samples)
-    for end in must.pairs.T:
-        np.maximum.at(strongest, end, worth)
+    strongest = np.zeros(rows.size)
+    some = worth > 0
+    for end in must.pairs[some].T:
+        np.maximum.at(strongest, np.searchsorted(rows, end), worth[some])
     return strongest
 
 
@@ -188,19 +206,57 @@ class Scatter(NamedTuple):
         return T.T @ self.within @ T
 
 
-def _covariances(X: Array, mean: Array, chunklets: Array, strength: Array) -> Scatter:
+class _Map(NamedTuple):
+    """Rows are sent to W (x - mean)."""
+
+    mean: Array
+    W: Array
+
+
+class _Unit(NamedTuple):
+    """Columns are measured from the mean (d,) in units of scale (d,)."""
+
+    mean: Array
+    scale: Array
+
+
+def _mapped(block: Block, to: _Map) -> Array:
+    return np.concatenate([(rows - to.mean) @ to.W.T for _, _, rows in block.chunks()])
+
+
+def _sums(block: Block, _: None) -> Array:
+    return np.asarray(block.rows.sum(axis=0, dtype=np.float64))
+
+
+def _squares(block: Block, mean: Array) -> Array:
+    total = np.zeros(len(mean))
+    for _, _, rows in block.chunks():
+        gaps = rows - mean  # float64
+        total += np.einsum("ij,ij->j", gaps, gaps)
+    return total
+
+
+def _products(block: Block, unit: _Unit) -> Array:
+    total = np.zeros((len(unit.mean), len(unit.mean)))
+    for _, _, rows in block.chunks():
+        Z = (rows - unit.mean) / unit.scale
+        total += Z.T @ Z
+    return total
+
+
+def _covariances(rows: Rows, mean: Array, chunklets: Array, known: Constraints) -> Scatter:
     """Both covariances by 1 / (weight of rows); columns are scaled first, to keep their digits."""
-    Z = X - mean  # float64
-    scale = np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(Z))
+    scale = np.sqrt(fold(map_blocks(rows, _squares, mean)) / rows.n)
     scale[scale == 0] = 1.0
-    Z /= scale
-    total = Z.T @ Z / len(Z)
-    rows = np.flatnonzero(chunklets >= 0)
-    if not rows.size:
+    total = fold(map_blocks(rows, _products, _Unit(mean, scale))) / rows.n
+    listed = np.flatnonzero(chunklets >= 0)
+    if not listed.size:
         return Scatter(total, np.zeros_like(total), scale, 0.0)
-    rows = rows[np.argsort(chunklets[rows], kind="stable")]
-    inside, weight = Z[rows], strength[rows] / strength[rows].max()
-    sizes = np.bincount(chunklets[rows])
+    order = np.argsort(chunklets[listed], kind="stable")
+    inside = ((gather(rows, listed) - mean) / scale)[order]
+    weight = row_strengths(known, listed)[order]
+    weight /= weight.max()
+    sizes = np.bincount(chunklets[listed])
     first = np.cumsum(sizes) - sizes
     masses = np.add.reduceat(weight, first)
     sums = np.add.reduceat(inside * weight[:, None], first, axis=0)

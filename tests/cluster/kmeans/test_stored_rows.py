@@ -1,29 +1,17 @@
-"""Rows in files give the bits that the same rows in memory give, whoever reads them."""
+"""What the K-Means family does with rows in files, beside giving the bits of memory
+(tests/data/test_every_source.py).
+"""
 
 from __future__ import annotations
-
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import scipy.sparse as sp
 
-from coterie import (
-    LCVQE,
-    PPC,
-    ConstrainedKMeans,
-    COPKMeans,
-    HMRFKMeans,
-    Mosaic,
-    MPCKMeans,
-    PCKMeans,
-    SeededKMeans,
-)
+from coterie import PPC, Mosaic, PCKMeans
 from coterie.constraints import sample_pairs
-from coterie.data import engine, open_rows, use_threads
+from coterie.data import fold, open_rows
 from coterie.exceptions import InvalidData, RowsChanged
 
 N, D, K = 20_000, 4, 3
@@ -37,32 +25,14 @@ def made():
     return X, sample_pairs(y, 300, random_state=0)
 
 
-ESTIMATORS = {
-    "pckmeans": PCKMeans(K, random_state=0),
-    "pckmeans k-means++": PCKMeans(K, init="k-means++", random_state=1),
-    "hmrf": HMRFKMeans(K, random_state=0),
-    "mpck": MPCKMeans(K, random_state=0),
-    "hmrf cosine": HMRFKMeans(K, distortion="cosine", random_state=0),
-    "hmrf full": HMRFKMeans(K, metric_form="full", random_state=0),
-    "pckmeans kl": PCKMeans(K, distortion="kl", random_state=0),
-    "pckmeans mahalanobis": PCKMeans(K, distortion="mahalanobis", random_state=0),
-    "cop": COPKMeans(K, random_state=0),
-    "seeded": SeededKMeans(K, random_state=0),
-    "constrained": ConstrainedKMeans(K, random_state=0),
-    "lcvqe": LCVQE(K, random_state=0),
-    "mpck full": MPCKMeans(K, metric_form="full", per_cluster=False, random_state=0),
-}
-
-
 def written(folder, X, kind):
     if kind == "npy":
         np.save(folder / "rows.npy", X)
         return open_rows(folder / "rows.npy")
     names = [f"c{m}" for m in range(D)]
     table = pa.table({name: X[:, m] for m, name in enumerate(names)})
-    size = {"parquet": 5_000, "parquet, small groups": 333}[kind]
-    pq.write_table(table.slice(0, 7_001), folder / "a.parquet", row_group_size=size)
-    pq.write_table(table.slice(7_001), folder / "b.parquet", row_group_size=size)
+    pq.write_table(table.slice(0, 7_001), folder / "a.parquet", row_group_size=5_000)
+    pq.write_table(table.slice(7_001), folder / "b.parquet", row_group_size=5_000)
     return open_rows(folder)
 
 
@@ -70,20 +40,6 @@ def assert_same(one, two):
     np.testing.assert_array_equal(one.labels_, two.labels_)
     np.testing.assert_array_equal(one.cluster_centers_, two.cluster_centers_)
     assert one.objective_ == two.objective_
-
-
-@pytest.mark.parametrize("kind", ["npy", "parquet", "parquet, small groups"])
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_files_give_the_bits_of_memory(tmp_path, made, name, kind):
-    X, known = made
-    estimator = ESTIMATORS[name]
-    rows = written(tmp_path, X, kind)
-    in_memory = type(estimator)(**estimator.get_params()).fit(X, constraints=known)
-    for threads in (1, 2):
-        with use_threads(threads):
-            from_files = type(estimator)(**estimator.get_params()).fit(rows, constraints=known)
-            assert_same(in_memory, from_files)
-            np.testing.assert_array_equal(from_files.predict(rows), in_memory.predict(X))
 
 
 def test_very_many_rows_start_alike_from_files_and_memory(tmp_path, made, monkeypatch):
@@ -105,44 +61,6 @@ def test_a_row_outside_the_domain_is_named_by_its_place(tmp_path, made):
     rows = written(tmp_path, X, "parquet")
     with pytest.raises(InvalidData, match=r"parquet, row group \d+, row \d+ on.*all zeros"):
         PCKMeans(K, distortion="cosine").fit(rows)
-
-
-def test_processes_give_the_bits_of_memory(tmp_path, made):
-    X, known = made
-    rows = written(tmp_path, X, "parquet")
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=spawn) as pool, engine(pool):
-        there = HMRFKMeans(K, random_state=0).fit(rows, constraints=known)
-    assert_same(HMRFKMeans(K, random_state=0).fit(X, constraints=known), there)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_cluster_gives_the_bits_of_memory(tmp_path, made, workers):
-    distributed = pytest.importorskip("distributed")
-    X, known = made
-    rows = written(tmp_path, X, "parquet, small groups")
-    with (
-        distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-        engine(client),
-    ):
-        there = PCKMeans(K, random_state=0).fit(rows, constraints=known)
-        labels = there.predict(rows)
-    here = PCKMeans(K, random_state=0).fit(X, constraints=known)
-    assert_same(here, there)
-    np.testing.assert_array_equal(labels, here.predict(X))
-
-
-def test_sparse_parts_give_the_bits_of_one_matrix(tmp_path, made):
-    X, known = made
-    sparse = sp.csr_matrix(np.where(np.abs(X - 50) < 2, 0, X))
-    for number, (start, stop) in enumerate([(0, 12_345), (12_345, N)]):
-        sp.save_npz(tmp_path / f"part-{number}.npz", sparse[start:stop])
-    rows = open_rows(tmp_path / "part-*.npz")
-    model = PCKMeans(K, random_state=0).fit(rows, constraints=known)
-    assert_same(PCKMeans(K, random_state=0).fit(sparse, constraints=known), model)
 
 
 def test_names_of_columns_are_kept_and_checked(tmp_path, made):
@@ -189,3 +107,30 @@ def test_a_memory_map_is_not_copied(tmp_path, made):
     from coterie.validation import check_rows
 
     assert np.shares_memory(check_rows(PCKMeans(K), mapped, reset=True), mapped)
+
+
+def test_labels_are_not_sent_with_every_pass(tmp_path, made, monkeypatch):
+    X, _ = made
+    sent = []
+
+    def noted(parts, joined=(), lengths=()):
+        found = fold(parts, joined, lengths)
+        sent.append(found.labels.size)
+        return found
+
+    monkeypatch.setattr("coterie.cluster.labelling.fold", noted)
+    model = PCKMeans(K, w=1.0, init=X[:K], random_state=0).fit(written(tmp_path, X, "npy"))
+    assert model.n_iter_ > 2
+    assert sent == [0] * model.n_iter_ + [N]
+
+
+def test_an_empty_cluster_finds_a_row_in_files_too(tmp_path, made):
+    X, known = made
+    far = np.vstack([X[:2], np.full((1, D), 1e6, dtype=np.float32)])  # the third has no row
+    model = PCKMeans(K, init=far, random_state=0)
+    here = model.fit(X, constraints=known)
+    labels, objective = here.labels_, here.objective_
+    there = model.fit(written(tmp_path, X, "parquet"), constraints=known)
+    np.testing.assert_array_equal(there.labels_, labels)
+    assert there.objective_ == objective
+    assert np.bincount(labels, minlength=K).min() > 0

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.cluster.distances import least_cost, nearest_centers, row_distances
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
-from coterie.cluster.labelling import check_domain, distances_to, nearest_centers
 from coterie.constraints import Constraints
-from coterie.data import Rows, one_blas_thread
+from coterie.data import Rows, check_blocks, one_blas_thread
 from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
 from coterie.inference import engines
@@ -255,7 +255,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         X = self._check_new_rows(X)
         distortion = self._distortion()
         rows = Rows(X)
-        check_domain(rows, distortion)
+        check_blocks(rows, distortion)
         centers, shift = self.cluster_centers_.astype(X.dtype), None
         if distortion.translation_invariant and not rows.is_sparse:
             shift = centers.mean(axis=0)
@@ -266,13 +266,16 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         """The nearest centre of each row, (n,). Constraints hold for the rows of `fit` only."""
         return nearest_centers(*self._new_rows(X), self.distortion_params_, self._log_normalizer())
 
-    def transform(self, X: Any) -> Array:
-        """Distortion of each row to each centre, (n, K)."""
-        return distances_to(*self._new_rows(X), self.distortion_params_)
+    def transform(self, X: Any) -> Any:
+        """Distortion of each row to each centre, (n, K).
+
+        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
+        """
+        return row_distances(*self._new_rows(X), self.distortion_params_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the summed distortion of the rows to their nearest centres (higher is better)."""
-        return -float(self.transform(X).min(axis=1).sum(dtype=np.float64))
+        return -least_cost(*self._new_rows(X), self.distortion_params_)
 
     def _log_normalizer(self) -> Array:
         """log det A of each cluster's metric where metrics were learned, (1,) or (K,)."""

@@ -56,7 +56,7 @@ class LcvqeProblem(KMeansProblem):
         weight = np.bincount(
             inverse.ravel(), weights=self.pair_weight[counts], minlength=len(distinct)
         )
-        ends = self.core.slot[distinct[:, 1:]]
+        ends = self.core.slots_of(distinct[:, 1:])
         return Pairs(ends, distinct[:, 0] > 0, weight)
 
     def assign(
@@ -76,8 +76,8 @@ class LcvqeProblem(KMeansProblem):
         rows = self.core.rows
         if not rows.size:
             none = np.empty(0, dtype=np.int64)
-            return Assignment(found.labels, none, found.statistics, found.cost)
-        free = found.cost - found.unary[np.arange(rows.size), found.labels[rows]].sum()
+            return Assignment(found.labels, none, found.statistics, found.cost, found.digest)
+        free = found.cost - found.unary[np.arange(rows.size), found.listed_labels].sum()
         distances = found.unary / self.settings.factor
         core_labels, cost = self._decide(distances, nodes)
         labels, statistics, _ = self.relabel(found, core_labels, geometry.measure)
@@ -90,7 +90,7 @@ class LcvqeProblem(KMeansProblem):
             statistics.counts + pull.sum(axis=1),
             statistics.sums + pull @ self.rows.take(rows[pulling]),
         )
-        return Assignment(labels, core_labels, statistics, free + cost)
+        return Assignment(labels, core_labels, statistics, free + cost, found.digest)
 
     def _decide(self, distances: Array, before: Array | None) -> tuple[Array, float]:
         """Labels (r,) of the core's rows and what they cost; those `before` if they cost less."""
@@ -120,7 +120,7 @@ class LcvqeProblem(KMeansProblem):
         distances = self.distortion.to_centers(self.rows.take(self.core.rows), centers)
         ends = self.constraints.pairs
         (a, b), (j, other) = (
-            self.core.slot[ends].T,
+            self.core.slots_of(ends).T,
             labels[ends].T.astype(np.int64),
         )
         across = (distances[a, other] + distances[b, j]) / 4

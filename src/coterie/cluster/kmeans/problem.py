@@ -17,21 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.distances import distances_to, own_distances
 from coterie.cluster.kmeans._kernels import cost_of_breaking
 from coterie.cluster.kmeans.core_graph import CoreGraph, PairCosts
-from coterie.cluster.labelling import (
-    Labelled,
-    Price,
-    RowTerms,
-    check_domain,
-    distances_to,
-    label_rows,
-    measure_rows,
-    own_distances,
-)
+from coterie.cluster.labelling import Labelled, Price, RowTerms, label_rows, measure_rows
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered, keeping
+from coterie.data import Rows, centered, check_blocks, gather, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.base import ConstantBound
 from coterie.distortions.bounds import GrowingBound
@@ -77,6 +69,8 @@ class Geometry(NamedTuple):
 class Assignment(NamedTuple):
     """The outcome of an E-step: labels (n,), labels of the core's nodes (s,), sums, and J.
 
+    Of rows that are not in memory the labels are left out, (0,), unless something needs them: they
+    follow from the centres (`KMeansProblem.with_labels`), and `digest` tells whether they change.
     `saved` is the share of the core's energy that a search from scratch saved; `proven`, whether
     no labels of the core cost less.
     """
@@ -85,8 +79,16 @@ class Assignment(NamedTuple):
     nodes: Array
     statistics: Statistics
     objective: float
+    digest: Array
     saved: float = 0.0
     proven: bool = False
+
+    def same_labels(self, other: Assignment) -> bool:
+        """Whether every row has the label it has in the other one."""
+        if self.labels.size:
+            return np.array_equal(self.labels, other.labels)
+        same = np.array_equal(self.digest, other.digest)
+        return same and np.array_equal(self.nodes, other.nodes)
 
 
 class KMeansProblem:
@@ -100,7 +102,7 @@ class KMeansProblem:
         distortion: Distortion,
         settings: KMeansSettings,
     ) -> None:
-        check_domain(Rows(X), distortion)
+        check_blocks(Rows(X), distortion)
         distortion = distortion.bind(X, settings.form)
         rows = centered(X) if distortion.translation_invariant else Rows(X)
         self.constraints = constraints
@@ -241,7 +243,9 @@ class KMeansProblem:
         )
         if not self.core.rows.size:
             none = np.empty(0, dtype=np.int64)
-            return Assignment(found.labels, none, found.statistics, objective, proven=True)
+            return Assignment(
+                found.labels, none, found.statistics, objective, found.digest, proven=True
+            )
         pairs = geometry.pairs
         model, lead = self.graph.model(found.unary, found.lead, pairs)
         core = self.graph.label(model, lead, pairs.plan, nodes, seed, refresh, prove)
@@ -249,7 +253,16 @@ class KMeansProblem:
         objective += change
         objective += pair_energy(model, core.nodes)
         objective += self.graph.inside_cost(core.nodes, pairs)
-        return Assignment(labels, core.nodes, statistics, objective, core.saved, core.proven)
+        return Assignment(
+            labels, core.nodes, statistics, objective, found.digest, core.saved, core.proven
+        )
+
+    def with_labels(self, found: Assignment, centers: Array, measure: Measure) -> Assignment:
+        """The same with the labels of all rows, by a pass under the centres it was found with."""
+        if found.labels.size:
+            return found
+        nodes = found.nodes if self.core.rows.size else None
+        return found._replace(labels=self.label_rows(centers, measure, nodes, keep=True).labels)
 
     def prior_cost(self, A: Array | None) -> float:
         """-log P(A), 0 where no metric is learned."""
@@ -257,14 +270,21 @@ class KMeansProblem:
             return 0.0
         return rayleigh(A, self.prior_width)[0]
 
-    def label_rows(self, centers: Array, measure: Measure, nodes: Array | None) -> Labelled:
-        """One pass over the rows; those of the core keep the labels of `nodes` (s,), if given."""
+    def label_rows(
+        self, centers: Array, measure: Measure, nodes: Array | None, keep: bool | None = None
+    ) -> Labelled:
+        """One pass over the rows; those of the core keep the labels of `nodes` (s,), if given.
+
+        The labels of the others come back if `keep`, which by default is as `Assignment` says.
+        """
+        if keep is None:  # a metric is learned from them
+            keep = self.rows.in_memory or self.settings.form is not None
         terms = self.distortion.center_terms(centers, measure.A)
         terms = terms._replace(offset=terms.offset - measure.log_det.astype(terms.offset.dtype))
         before = None if nodes is None else self.core.expand(nodes)
         return label_rows(
             self.rows, measure.terms, self.distortion, measure.A, terms, self.price, self.shape,
-            self.core.rows, before,
+            self.core.rows, before, keep,
         )  # fmt: skip
 
     def relabel(
@@ -272,12 +292,14 @@ class KMeansProblem:
     ) -> tuple[Array, Statistics, float]:
         """Labels (n,) and sums once the core's nodes have theirs (s,), and what that costs more.
 
-        Only the rows of the core whose label changes are read again.
+        Only the rows of the core whose label changes are read again. The labels found are changed
+        in place: of very many rows no second array is held.
         """
         core = self.core
-        new, old = core.expand(nodes).astype(np.int32), found.labels[core.rows]
-        labels, statistics = found.labels.copy(), found.statistics
-        labels[core.rows] = new
+        new, old = core.expand(nodes).astype(np.int32), found.listed_labels
+        labels, statistics = found.labels, found.statistics
+        if labels.size:
+            labels[core.rows] = new
         changed = np.flatnonzero(new != old)
         for lo in range(0, changed.size, _ROWS_AT_ONCE):
             part = changed[lo : lo + _ROWS_AT_ONCE]
@@ -299,11 +321,7 @@ class KMeansProblem:
     ) -> Statistics:
         """Statistics of the listed rows under the labels given with them."""
         picked = self.rows.take(rows)
-        if measure.terms.scale.size:
-            scale = measure.terms.scale[rows]
-        else:
-            made = self.distortion.row_scale(picked, measure.A)
-            scale = NONE if made is None else np.asarray(made, dtype=np.float64)
+        scale = measure.terms.scale_of_rows(rows, picked, self.distortion, measure.A)
         return sum_rows([(0, rows.size, picked)], labels, weights, scale, self.distortion, shape)
 
     # -- M-step (A) ------------------------------------------------------------------------
@@ -317,6 +335,7 @@ class KMeansProblem:
         filled = np.where(counts > 0, counts, 1.0)
         centers = self.distortion.centroid(sums, filled, measure.A)
         if empty.size:
+            assignment = self.with_labels(assignment, old, measure)
             gaps = own_distances(self.rows, assignment.labels, old, self.distortion, measure.A)
             if self.weights.size:
                 gaps = np.where(self.weights > 0, gaps, -np.inf)
@@ -366,7 +385,7 @@ class KMeansProblem:
         weights = self.weights[at] if self.weights.size else NONE
         distortion, sample, A = (
             self.distortion,
-            Rows(self.rows.take(at)),
+            Rows(self.rows.shifted(gather(self.rows, at))),
             self.distortion.initial(self.rows.d),
         )
         own = measure_rows(sample, weights, distortion, A)

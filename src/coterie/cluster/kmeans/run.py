@@ -69,7 +69,7 @@ def run(
         stopped = not keep_going(iteration, max_iter, now.objective)
         settled = False
         if previous is not None and done + iteration > len(stages):
-            fixed = not learning and np.array_equal(now.labels, previous.labels)
+            fixed = not learning and now.same_labels(previous)
             gain = previous.objective - now.objective
             settled = fixed or gain <= tol * abs(previous.objective)
         searched = settled and (refresh or not problem.can_refresh)
@@ -86,6 +86,7 @@ def run(
         if learning:
             geometry = _with_better_metric(problem, now, centers, geometry)
         nodes, previous = now.nodes, now
+    now = problem.with_labels(now, centers, geometry.measure)
     return Result(now, centers, geometry, history, converged, stopped)
 
 

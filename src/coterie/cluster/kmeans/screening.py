@@ -15,6 +15,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem
 from coterie.cluster.kmeans.run import Result, Start, run
+from coterie.data import gather
 
 __all__ = ["Stage", "carry_over", "screen", "stage_of"]
 
@@ -62,21 +63,27 @@ def stage_of(problem: KMeansProblem, seed: int) -> Stage:
             return Stage(problem, every, _CANDIDATES)
         weights = problem.weights if problem.weights.size else None
         return Stage(_like(problem, every, weights), every, _CANDIDATES)
-    free = np.setdiff1d(np.arange(n), core)
-    taken = min(free.size, max(enough - core.size, enough // 4))
-    drawn = np.random.default_rng(seed).choice(free, taken, replace=False)
+    n_free = n - core.size
+    taken = min(n_free, max(enough - core.size, enough // 4))
+    drawn = _free_rows(core, np.random.default_rng(seed).choice(n_free, taken, replace=False))
     rows = np.sort(np.concatenate([core, drawn]))
     weights = problem.weights[rows] if problem.weights.size else np.ones(rows.size)
     if taken:
-        weights = np.where(np.isin(rows, drawn), weights * (free.size / taken), weights)
+        weights = np.where(np.isin(rows, drawn), weights * (n_free / taken), weights)
     count = int(np.clip(_CANDIDATES * 2 * enough // rows.size, _FEWEST, _CANDIDATES))
     return Stage(_like(problem, rows, weights), rows, count)
+
+
+def _free_rows(core: Array, numbers: Array) -> Array:
+    """The free rows of these numbers, counted among the free rows alone; `core` (r,) rises."""
+    before = core - np.arange(core.size)  # free rows before each row of the core
+    return numbers + np.searchsorted(before, numbers, side="right")
 
 
 def _like(problem: KMeansProblem, rows: Array, weights: Array | None) -> KMeansProblem:
     """The same problem on some of its rows, labelled by local search."""
     return type(problem)(
-        problem.rows.take(rows),
+        problem.rows.shifted(gather(problem.rows, rows)),
         problem.constraints.subset(rows),
         weights,
         problem.distortion,

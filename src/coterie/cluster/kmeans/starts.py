@@ -14,9 +14,10 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
 from coterie._typing import Array
+from coterie.cluster.distances import distances_to
 from coterie.cluster.kmeans.oversampling import oversampled, thinned
 from coterie.cluster.kmeans.problem import KMeansProblem, Measure
-from coterie.cluster.labelling import distances_to, measure_rows, sums_by_label
+from coterie.cluster.labelling import measure_rows, sums_by_label
 from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints
 

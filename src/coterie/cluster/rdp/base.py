@@ -8,19 +8,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster.labelling import distances_to
+from coterie.cluster.distances import nearest_within, row_distances
 from coterie.cluster.rdp.fit import Solution, solve
-from coterie.cluster.rdp.problem import RdpProblem, get_divergence
+from coterie.cluster.rdp.problem import Divergence, RdpProblem, get_divergence
 from coterie.cluster.rdp.starts import StartRule, Starts
 from coterie.cluster.rdp.xi import XiRule
 from coterie.constraints import Constraints
-from coterie.data import Rows, one_blas_thread
+from coterie.data import Rows, check_blocks, one_blas_thread
 
 __all__ = ["PricedMeans", "RdpSettings"]
 
@@ -41,6 +40,7 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
 
     divergence: Any
     random_state: Any
+    _reads_stored_rows = True
 
     @abstractmethod
     def _settings(self) -> RdpSettings:
@@ -61,7 +61,7 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     ) -> None:
         state = found.state
         self.lambda_value_ = lambda_
-        self.labels_ = state.labels.astype(np.int64)
+        self.labels_ = state.labels
         self.n_clusters_ = len(state.centers)
         self.metric_ = problem.A
         self.cluster_centers_ = (state.centers + problem.rows.origin).astype(problem.rows.dtype)
@@ -77,34 +77,38 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
         self.violations_ = broken_pairs(state.labels, pairs, cost)
         logger.debug("%d clusters after %d rounds", self.n_clusters_, self.n_iter_)
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Divergence of each row to each centre, (n, K)."""
+    def _new_rows(self, X: Any) -> tuple[Rows, NDArray[Any], Divergence]:
+        """New rows and the centres, measured from one point, and the divergence."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
         divergence = get_divergence(self.divergence)
-        divergence.distortion.check_rows(X)
-        distortion = divergence.distortion
+        check_blocks(Rows(X), divergence.distortion)
         centers, shift = self.cluster_centers_.astype(X.dtype), None
-        if distortion.translation_invariant and not issparse(X):
+        if divergence.distortion.translation_invariant and not Rows(X).is_sparse:
             shift = centers.mean(axis=0)
             centers = centers - shift
-        values = distances_to(Rows(X, shift), centers, distortion, self.metric_)
-        return np.sqrt(values) if divergence.root else values
+        return Rows(X, shift), centers, divergence
 
-    def predict(self, X: Any, *, reject: bool = False) -> NDArray[np.int64]:
+    def transform(self, X: Any) -> Any:
+        """Divergence of each row to each centre, (n, K).
+
+        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
+        """
+        rows, centers, (distortion, root) = self._new_rows(X)
+        return row_distances(rows, centers, distortion, self.metric_, root)
+
+    def predict(self, X: Any, *, reject: bool = False) -> NDArray[np.int32]:
         """The nearest centre of each row, (n,).
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d)
+        X : array-like or CSR matrix of shape (n, d), or rows in files
         reject : bool, default False
             Answer -1 for a row that would have opened a cluster: D >= lambda to every centre.
         """
-        distances = self.transform(X)
-        labels = distances.argmin(axis=1).astype(np.int64)
-        if reject:
-            labels[distances.min(axis=1) >= self.lambda_value_] = -1
-        return labels
+        rows, centers, (distortion, root) = self._new_rows(X)
+        limit = self.lambda_value_ if reject else np.inf
+        return nearest_within(rows, centers, distortion, self.metric_, root, limit)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")  # `lambda_` is a parameter, whatever its name looks like

@@ -43,7 +43,7 @@ class DPMeans(PricedMeans):
 
     Attributes
     ----------
-    labels_ : (n,) int64
+    labels_ : (n,) int32
     n_clusters_ : int
     cluster_centers_ : (K, d)
     lambda_value_ : float

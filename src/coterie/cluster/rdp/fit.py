@@ -9,9 +9,17 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster.rdp.passes import RdpState, run_round
 from coterie.cluster.rdp.problem import RdpProblem, Xi
+from coterie.data import without_gaps
 from coterie.progress import keep_going
 
-__all__ = ["Schedule", "Solution", "solve", "start_from_centers", "start_from_labels"]
+__all__ = [
+    "Schedule",
+    "Solution",
+    "solve",
+    "start_from_centers",
+    "start_from_labels",
+    "start_together",
+]
 
 
 class Schedule(NamedTuple):
@@ -48,15 +56,19 @@ class Solution(NamedTuple):
 
 def start_from_labels(problem: RdpProblem, labels: Array) -> RdpState:
     """The state in which every row has the given label (clusters renumbered without gaps)."""
-    _, labels = np.unique(labels, return_inverse=True)
-    labels = labels.astype(np.int64).ravel()
+    labels = without_gaps(labels)
     # Rows that hard must-links join share the label of the first of them.
     labels[problem.core.rows] = problem.core.expand(labels[problem.core.first_rows])
-    _, labels = np.unique(labels, return_inverse=True)
+    labels = without_gaps(labels)
     k = int(labels.max()) + 1
     everywhere = np.repeat(problem.mean(), k, axis=0)
     centers = problem.centers(problem.sum_all(labels, k), everywhere)
-    return RdpState(labels.astype(np.int64), centers)
+    return RdpState(labels, centers)
+
+
+def start_together(problem: RdpProblem) -> RdpState:
+    """The state in which all rows are in one cluster."""
+    return start_from_labels(problem, np.zeros(problem.n, dtype=np.int32))
 
 
 def start_from_centers(problem: RdpProblem, centers: Array) -> RdpState:

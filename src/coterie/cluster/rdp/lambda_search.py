@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.labelling import own_distances
+from coterie.cluster.distances import own_distances
 from coterie.cluster.rdp.problem import RdpProblem
 
 __all__ = ["RULES", "farthest_first", "lambda_by_rule", "n_covering"]
@@ -27,7 +27,7 @@ def lambda_by_rule(problem: RdpProblem, rule: str, k: int) -> float:
         found = float(np.partition(to_mean, -k)[-k])
     else:
         found = float(farthest_first(problem, to_mean, k)[-1])
-    return max(found, problem.resolution())
+    return max(found, problem.resolution)
 
 
 def n_covering(problem: RdpProblem, lambda_: float) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster.rdp.problem import RdpProblem
 from coterie.cluster.statistics import Statistics
+from coterie.data import gather
 
 __all__ = ["Means", "Sample", "draw_sample", "k_means"]
 
@@ -48,12 +49,14 @@ class Sample(NamedTuple):
 
 def draw_sample(problem: RdpProblem, rng: np.random.Generator, most: int = _MOST_ROWS) -> Sample:
     """At most `most` of the rows that have a weight, all of them where there are so few."""
-    listed = np.flatnonzero(problem.weights > 0) if problem.weights.size else np.arange(problem.n)
-    n_whole = listed.size
+    weighty = np.flatnonzero(problem.weights > 0) if problem.weights.size else None
+    n_whole = problem.n if weighty is None else weighty.size
+    listed = np.arange(min(n_whole, most))
     if n_whole > most:
-        listed = np.sort(rng.choice(listed, most, replace=False))
+        listed = np.sort(rng.choice(n_whole, most, replace=False))
+    listed = listed if weighty is None else weighty[listed]
     weights = problem.weights[listed] if problem.weights.size else None
-    part = problem.without_pairs(problem.rows.source.take(listed), weights)
+    part = problem.without_pairs(gather(problem.rows, listed), weights)
     return Sample(part, part.rows.origin - problem.rows.origin, n_whole)
 
 
@@ -85,7 +88,7 @@ def _seeds(problem: RdpProblem, k: int, rng: np.random.Generator) -> Array:
     everyone = np.arange(problem.n)
     trials = 2 + int(np.log(k))
     weights = problem.weights if problem.weights.size else np.ones(problem.n)
-    least = problem.resolution() * weights
+    least = problem.resolution * weights
     centers = problem.singles(_draw(weights, 1, rng))
     chosen, nearest = [centers], problem.costs(everyone, problem.terms(centers))[:, 0]
     while len(chosen) < k and (nearest > least).any():

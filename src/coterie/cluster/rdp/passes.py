@@ -8,7 +8,8 @@ and the outcome is exactly that of the sequential algorithm in that order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,11 +47,13 @@ def run_round(
     beyond = np.flatnonzero(found.labels == BEYOND)
     first = found.labels[core].astype(np.int64)
     free_cost = found.cost - float(np.take_along_axis(found.unary, first[:, None], axis=1).sum())
+    if beyond.size:
+        problem = problem.with_rows(beyond)
     walk = _Walk(problem, state, found, first, beyond, xi, lambda_)
     cost = free_cost + walk.run(rng)
 
     final = problem.core.expand(walk.node_labels)
-    labels = found.labels.copy()
+    labels = found.labels  # in place: of very many rows no second array is held
     labels[core], labels[beyond] = final, walk.beyond_labels
     n_all = old + len(walk.opened)
     statistics = _room_for(found.statistics, n_all)
@@ -190,14 +193,22 @@ class _Batch:
         self.size = len(items)
         # A stretch longer than a table is for the steady state: it ends at the first opening.
         self.extra = np.empty((self.size if self.size <= _MOST_ITEMS else 0, room))
+        self.is_node = items < problem.core.n_nodes
+        self.place = np.cumsum(~self.is_node) - 1  # of an item among the rows beyond lambda
+
+    @cached_property
+    def rows(self) -> Any:
+        """The batch's rows beyond lambda, read once: every opening asks for them again."""
+        return self.problem.rows.take(self._numbers(self.items[~self.is_node]))
+
+    def _numbers(self, items: Array) -> Array:
+        return self.beyond[items - self.problem.core.n_nodes]
 
     def fill(self, centers: Array, after: int, column: int) -> None:
         """Costs of items[after:] to the centres, into the columns from `column` on."""
-        s = self.problem.core.n_nodes
-        items = self.items[after:]
+        items, is_node = self.items[after:], self.is_node[after:]
         terms = self.problem.terms(centers)
         block = self.extra[after:, column : column + len(centers)]
-        is_node = items < s
         if is_node.any():
             nodes = items[is_node]
             listed, owner = self.problem.core.members_of(nodes)
@@ -208,4 +219,6 @@ class _Batch:
                 costs = summed
             block[is_node] = costs - self.problem.alone[nodes, None]
         if not is_node.all():
-            block[~is_node] = self.problem.costs(self.beyond[items[~is_node] - s], terms)
+            rows = self.rows[self.place[after:][~is_node]]
+            numbers = self._numbers(items[~is_node])
+            block[~is_node] = self.problem.costs(numbers, terms, rows)

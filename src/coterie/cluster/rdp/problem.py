@@ -10,23 +10,26 @@ pay in a cluster of its own, so that "join or pay lambda" means the same for nod
 
 from __future__ import annotations
 
+from copy import copy
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.distances import own_sum
 from coterie.cluster.labelling import (
     Labelled,
     Price,
     label_rows,
+    largest_term,
     measure_rows,
-    own_distances,
     sums_by_label,
 )
 from coterie.cluster.rdp.counts import CountKL
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered
+from coterie.data import Rows, centered, check_blocks, keeping
 from coterie.distortions import (
     CenterTerms,
     Distortion,
@@ -38,6 +41,7 @@ __all__ = ["Divergence", "RdpProblem", "Xi", "get_divergence"]
 
 _NODES_AT_ONCE = 64  # node centres are dense: few at a time, whatever the number of columns
 _ROWS_AT_ONCE = 65_536
+_KEPT_BYTES = 1 << 28  # of rows that are visited one by one: more are read again and again
 _LAPLACE = 0.3  # added to every count, section 5.3
 
 
@@ -70,16 +74,17 @@ class RdpProblem:
     def __init__(
         self, X: Any, constraints: Constraints, weights: Array | None, divergence: Divergence
     ) -> None:
-        divergence.distortion.check_rows(X)
+        check_blocks(Rows(X), divergence.distortion)
         self.distortion = divergence.distortion.bind(X)
         self.root = divergence.root
         self.A = self.distortion.initial(X.shape[1])
-        self.rows = centered(X) if self.distortion.translation_invariant else Rows(X)
-        self.n, self.d = self.rows.n, self.rows.d
+        rows = centered(X) if self.distortion.translation_invariant else Rows(X)
+        self.n, self.d = rows.n, rows.d
         self.weights = NONE if weights is None else weights
-        self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)
         self.constraints = constraints
         self.core = constraints.core()
+        self.rows = keeping(rows, self.core.rows)
+        self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)
         self.alone = self._cost_alone()
         self._index_pairs()
 
@@ -88,9 +93,21 @@ class RdpProblem:
         divergence = Divergence(self.distortion, self.root)
         return RdpProblem(X, Constraints(X.shape[0]), weights, divergence)
 
+    def with_rows(self, listed: Array) -> RdpProblem:
+        """The same problem with the listed rows, which rise, in memory as well as those in pairs.
+
+        As long as they are few: others are read from where they are, some thousand at a time.
+        """
+        if self.rows.in_memory or listed.size * self.d * self.rows.dtype.itemsize > _KEPT_BYTES:
+            return self
+        other = copy(self)
+        other.rows = keeping(self.rows, np.union1d(self.core.rows, listed))
+        return other
+
+    @cached_property
     def resolution(self) -> float:
         """The smallest divergence that rounding errors between equal rows cannot reach."""
-        scale = np.abs(self.row_terms.term).max()
+        scale = largest_term(self.rows, self.row_terms, self.distortion, self.A)
         least = 64 * float(np.finfo(self.rows.dtype).eps) * float(scale)
         if self.root:
             least = np.sqrt(least)
@@ -109,18 +126,19 @@ class RdpProblem:
             self.core.rows,
         )  # fmt: skip
 
-    def divergences(self, listed: Array, terms: CenterTerms) -> Array:
-        """D of the listed rows, (r, K)."""
-        _, term, scale = self.row_terms
-        own = scale[listed] if scale.size else None
-        values = self.distortion.cross(self.rows.take(listed), terms, own).astype(np.float64)
-        values += term[listed, None]
+    def divergences(self, listed: Array, terms: CenterTerms, rows: Any = None) -> Array:
+        """D of the listed rows, (r, K); `rows` (r, d), if these have been read already."""
+        rows = self.rows.take(listed) if rows is None else rows
+        _, term, scale = self.row_terms.of_rows(listed, rows, self.distortion, self.A)
+        values = self.distortion.cross(rows, terms, scale if scale.size else None)
+        values = values.astype(np.float64)
+        values += term[:, None]
         np.maximum(values, 0.0, out=values)
         return np.sqrt(values, out=values) if self.root else values
 
-    def costs(self, listed: Array, terms: CenterTerms) -> Array:
-        """w D of the listed rows, (r, K)."""
-        values = self.divergences(listed, terms)
+    def costs(self, listed: Array, terms: CenterTerms, rows: Any = None) -> Array:
+        """w D of the listed rows, (r, K); `rows` as in `divergences`."""
+        values = self.divergences(listed, terms, rows)
         if self.weights.size:
             values *= self.weights[listed, None]
         return values
@@ -141,11 +159,13 @@ class RdpProblem:
         shape = Shape(n_clusters, self.d)
         total = Statistics(np.zeros(n_clusters), np.zeros((n_clusters, self.d)))
         for at in range(0, len(listed), _ROWS_AT_ONCE):
-            rows = listed[at : at + _ROWS_AT_ONCE]
-            weights, scale = part(self.weights, rows), part(self.row_terms.scale, rows)
+            which = listed[at : at + _ROWS_AT_ONCE]
+            rows = self.rows.take(which)
+            scale = self.row_terms.scale_of_rows(which, rows, self.distortion, self.A)
+            weights = part(self.weights, which)
             if sign != 1.0:
-                weights = sign * (weights if weights.size else np.ones(rows.size))
-            pieces = [(0, rows.size, self.rows.take(rows))]
+                weights = sign * (weights if weights.size else np.ones(which.size))
+            pieces = [(0, which.size, rows)]
             own = labels[at : at + _ROWS_AT_ONCE].astype(np.int32)
             total = add(total, sum_rows(pieces, own, weights, scale, self.distortion, shape))
         return total
@@ -183,8 +203,9 @@ class RdpProblem:
         if counts[0] > 0:
             return self.distortion.centroid(sums, counts, self.A)
         # Rows without weight open a cluster only where a hard cannot-link leaves them no other.
-        scale = part(self.row_terms.scale, listed)
-        pieces = [(0, len(listed), self.rows.take(listed))]
+        rows = self.rows.take(listed)
+        scale = self.row_terms.scale_of_rows(listed, rows, self.distortion, self.A)
+        pieces = [(0, len(listed), rows)]
         shape = Shape(1, self.d)
         counts, sums, _ = sum_rows(pieces, together, NONE, scale, self.distortion, shape)
         return self.distortion.centroid(sums, counts, self.A)
@@ -230,9 +251,9 @@ class RdpProblem:
 
     def objective(self, labels: Array, centers: Array, xi: Xi, lambda_: float) -> float:
         """J of (20) for given labels (n,) and centres (K, d)."""
-        gaps = own_distances(self.rows, labels, centers, self.distortion, self.A)
-        gaps = np.sqrt(gaps) if self.root else gaps
-        distortion = float(gaps @ self.weights if self.weights.size else gaps.sum())
+        distortion = own_sum(
+            self.rows, labels, self.weights, centers, self.distortion, self.A, self.root
+        )
         return distortion + self.pair_energy(labels, xi) + lambda_ * len(centers)
 
 

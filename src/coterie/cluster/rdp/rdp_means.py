@@ -74,7 +74,7 @@ class RDPMeans(PricedMeans):
 
     Attributes
     ----------
-    labels_ : (n,) int64
+    labels_ : (n,) int32
     n_clusters_ : int
     cluster_centers_ : (K, d)
     violations_ : PairTable

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.rdp.fit import start_from_centers, start_from_labels
+from coterie.cluster.rdp.fit import start_from_centers, start_from_labels, start_together
 from coterie.cluster.rdp.held_out import number_with_pairs
 from coterie.cluster.rdp.lambda_search import RULES, lambda_by_rule, n_covering
 from coterie.cluster.rdp.means import Means, draw_sample, k_means
@@ -76,11 +76,12 @@ class Starts:
 
         None where nothing depends on it, or a given lambda means a great many.
         """
-        lambda_, hint, _ = self.rule
+        lambda_, hint, init = self.rule
         if hint is not None:
             return hint
         if not isinstance(lambda_, str):
-            return n_covering(self.problem, lambda_) if self.rule.is_named else None
+            needed = self.rule.is_named and init != "single"
+            return n_covering(self.problem, lambda_) if needed else None
         if lambda_ == "auto" and not self.rule.is_named:
             return None
         return number_with_pairs(self.problem, choose_n_clusters(self.problem, rng), rng)
@@ -105,10 +106,14 @@ class Starts:
         problem, init = self.problem, self.rule.init
         if not isinstance(init, str):
             return [start_from_labels(problem, self._given_labels())]
-        together = np.zeros(problem.n, dtype=np.int64)
         if init == "single":
-            return [start_from_labels(problem, together)]
+            return [start_together(problem)]
         if init == "spectral":
+            if not problem.rows.in_memory:
+                raise InvalidParameter(
+                    "init='spectral' holds an eigenvector of n numbers for each cluster, which is "
+                    "not for rows in files; use init='auto'."
+                )
             assert self.lambda_ is not None, "only init='auto' leaves lambda to the start"
             xi = min(self.lambda_, most_xi)
             exactly = self.rule.hint is not None or isinstance(self.rule.lambda_, str)
@@ -121,7 +126,7 @@ class Starts:
             means = self._best_means(self.n_clusters, rng)
             states.append(start_from_centers(problem, means.centers))
         if self.lambda_ is not None:
-            states.append(start_from_labels(problem, together))
+            states.append(start_together(problem))
         return states
 
     def settle(self, state: RdpState) -> tuple[float, Reach]:
@@ -139,7 +144,7 @@ class Starts:
         worth = min(means.cost for means in runs) / weight
 
         def value(means: Means) -> float:
-            labels = np.zeros(problem.n, dtype=np.int64)
+            labels = np.zeros(problem.n, dtype=np.int32)
             labels[problem.core.rows] = problem.nearest(problem.core.rows, means.centers)
             return means.cost + problem.pair_energy(labels, Xi(worth, worth))
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 from sklearn.preprocessing import normalize
 
 from coterie._typing import FloatArray
@@ -31,11 +32,14 @@ __all__ = [
     "column_squares",
     "column_sums",
     "core_sums",
+    "count_sums",
+    "densities",
     "free_sums",
     "label_sums",
     "likeliest",
+    "posterior_labels",
     "row_posteriors",
-    "row_scores",
+    "shares",
 ]
 
 _ENTRIES = 1 << 18  # of the widest table made for a stretch of rows
@@ -68,6 +72,11 @@ def column_sums(block: Block, _: None) -> ColumnSums:
             np.maximum(largest, np.abs(rows).max(axis=0), out=largest)
     weight = float(weights.sum()) if weights.size else float(block.stop - block.start)
     return ColumnSums(weight, total, largest)
+
+
+def count_sums(block: Block, _: None) -> FloatArray:
+    """Sums of the columns (d,) of dense or CSR rows."""
+    return np.asarray(block.rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def column_squares(block: Block, origin: FloatArray) -> FloatArray:
@@ -179,36 +188,57 @@ def label_sums(block: Block, into: LabelSums) -> FloatArray:
 
 def row_posteriors(block: Block, components: Components) -> FloatArray:
     """q(z) of each row as if it were in no pair, (b, T), by the block's `RowWeights`."""
-    truncation = len(components.log_weights)
-    resp = np.empty((block.stop - block.start, truncation))
-    weights = block.state.weights
+    resp = np.empty((block.stop - block.start, len(components.log_weights)))
+    for lo, hi, own in _posteriors(block, components):
+        resp[lo:hi] = own
+    return resp
+
+
+def posterior_labels(block: Block, components: Components) -> NDArray[np.int32]:
+    """The component of the highest q(z) of each row as if it were in no pair, (b,)."""
+    labels = np.empty(block.stop - block.start, dtype=np.int32)
+    for lo, hi, own in _posteriors(block, components):
+        labels[lo:hi] = own.argmax(axis=1)
+    return labels
+
+
+def _posteriors(block: Block, components: Components) -> Iterator[tuple[int, int, FloatArray]]:
+    """(lo, hi, q(z) of rows lo..hi)."""
+    truncation, weights = len(components.log_weights), block.state.weights
     for lo, hi, rows in _pieces(block, truncation):
         logits = components.score(rows)
         logits += components.log_weights
         if weights.size:
             logits *= weights[lo:hi, None]
         kernels.soften(logits, _NO_WEIGHTS, _NO_ROWS, _NO_UNARY)
-        resp[lo:hi] = logits
-    return resp
+        yield lo, hi, logits
 
 
 _NO_WEIGHTS, _NO_ROWS, _NO_UNARY = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0))
 
 
-def likeliest(block: Block, components: Components) -> NDArray[np.int64]:
+def likeliest(block: Block, components: Components) -> NDArray[np.int32]:
     """The component of the highest score and log-weight of each row, (b,)."""
-    labels = np.empty(block.stop - block.start, dtype=np.int64)
+    labels = np.empty(block.stop - block.start, dtype=np.int32)
     for lo, hi, rows in _pieces(block, len(components.log_weights)):
         labels[lo:hi] = (components.score(rows) + components.log_weights).argmax(axis=1)
     return labels
 
 
-def row_scores(block: Block, components: Components) -> FloatArray:
-    """The components' score and log-weight of each row, (b, K)."""
-    n_clusters = len(components.log_weights)
-    out = np.empty((block.stop - block.start, n_clusters))
-    for lo, hi, rows in _pieces(block, n_clusters):
-        np.add(components.score(rows), components.log_weights, out=out[lo:hi])
+def shares(block: Block, components: Components) -> FloatArray:
+    """The probability of each component for each row, (b, K), from scores and log-weights."""
+    out = np.empty((block.stop - block.start, len(components.log_weights)))
+    for lo, hi, rows in _pieces(block, len(components.log_weights)):
+        joint = components.score(rows) + components.log_weights
+        out[lo:hi] = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    return out
+
+
+def densities(block: Block, components: Components) -> FloatArray:
+    """The log-density of each row under all components together, (b,)."""
+    out = np.empty(block.stop - block.start)
+    for lo, hi, rows in _pieces(block, len(components.log_weights)):
+        out[lo:hi] = logsumexp(components.score(rows) + components.log_weights, axis=1)
     return out
 
 

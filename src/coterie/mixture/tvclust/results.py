@@ -14,6 +14,7 @@ from coterie.mixture.tvclust.variational import (
     Priors,
     TwoViews,
     label_statistics,
+    likely_labels,
     responsibilities,
 )
 
@@ -23,7 +24,7 @@ __all__ = ["Chains", "Result", "gibbs_result", "variational_result"]
 class Result(NamedTuple):
     """What either way of inference leaves behind."""
 
-    labels: NDArray[np.int64]  # (n,), any numbering
+    labels: NDArray[Any]  # (n,), any numbering
     statistics: FloatArray  # (T, width)
     weights: FloatArray  # (T,)
     p: float
@@ -45,16 +46,19 @@ class Chains(NamedTuple):
 def variational_result(best: Candidate) -> Result:
     """The factors of a run."""
     factors = best.run.factors
-    resp = responsibilities(best.data, factors)
-    fitted = {
-        "resp_": resp,
+    fitted: dict[str, Any] = {
         "lower_bounds_": best.run.bounds,
         "lower_bound_": best.bound,
         "n_iter_": len(best.run.bounds),
         "converged_": best.run.converged,
     }
+    if best.data.rows.in_memory:
+        fitted["resp_"] = responsibilities(best.data, factors)
+        labels = fitted["resp_"].argmax(axis=1).astype(np.int32)
+    else:
+        labels = likely_labels(best.data, factors)
     return Result(
-        resp.argmax(axis=1).astype(np.int64),
+        labels,
         factors.statistics,
         factors.sticks.weights(),
         factors.p.mean,

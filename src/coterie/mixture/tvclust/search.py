@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._typing import IntArray
-from coterie.data import Rows, map_blocks
+from coterie.data import Rows, gather, join, map_blocks, without_gaps
 from coterie.exceptions import InfeasibleConstraints
 from coterie.mixture.tvclust.families import Family
 from coterie.mixture.tvclust.pairs import Known, PairEvidence
@@ -33,7 +33,7 @@ from coterie.mixture.tvclust.variational import (
     Variational,
     foretold,
     go_on,
-    responsibilities,
+    likely_labels,
     run_variational,
 )
 
@@ -45,6 +45,7 @@ _TRIAL = 12  # iterations a split or merge has to show that it is better
 _TRIED = 3  # splits and merges tried, the most promising first, before giving up
 _FEWEST = 4  # rows of a component that can be split
 _LOCAL_ROWS = 500  # of a component, on which a split is worked out
+_MANY = 1 << 22  # rows of a component, of which these are drawn first
 _CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
 _TRUST = (0.9, 0.99, 0.999)  # p and q while a start is drawn towards the pairs
 
@@ -94,7 +95,7 @@ def search(
     """
     views = problem.views
     chosen = search_rows(views[0].evidence.constraints, rng)
-    if chosen.size < views[0].rows.n:
+    if chosen.size < views[0].rows.n or not views[0].rows.in_memory:
         views = [_part(view, chosen) for view in views]
     starts = _starts(views[0], problem, ascent, rng)
     looks = [
@@ -122,7 +123,8 @@ def _part(view: TwoViews, rows: IntArray) -> TwoViews:
     """Some rows with the pairs among them."""
     weights = view.weights[rows] if view.weights.size else view.weights
     pairs = view.evidence.constraints.subset(rows)
-    return TwoViews(Rows(view.rows.take(rows)), weights, PairEvidence(pairs), view.family)
+    taken = view.rows.shifted(gather(view.rows, rows))
+    return TwoViews(Rows(taken), weights, PairEvidence(pairs), view.family)
 
 
 def _starts(
@@ -172,11 +174,11 @@ def climb(
     listen: bool = False,
 ) -> Candidate:
     """Ascend from labels (n,), with one component more than they use."""
-    used, labels = np.unique(labels, return_inverse=True)
+    labels = without_gaps(labels)
     run = run_variational(
         view,
-        labels.astype(np.int64).ravel(),
-        min(len(used) + 1, ascent.truncation),
+        labels,
+        min(int(labels.max()) + 2, ascent.truncation),
         ascent.priors,
         max_iter=ascent.max_iter if max_iter is None else max_iter,
         tol=ascent.tol,
@@ -219,7 +221,7 @@ def _further(
 
 def _labels(candidate: Candidate) -> IntArray:
     """The likeliest component of each row, (n,)."""
-    return responsibilities(candidate.data, candidate.run.factors).argmax(axis=1)
+    return likely_labels(candidate.data, candidate.run.factors)
 
 
 # -- splits and merges ---------------------------------------------------------------------------
@@ -314,8 +316,11 @@ def _split(
 ) -> Split | None:
     """Component k as two, worked out on some of its rows; None where there is no way."""
     own = np.flatnonzero(labels == k)
-    if own.size < _FEWEST:
+    n_own = own.size
+    if n_own < _FEWEST:
         return None
+    if own.size > _MANY:  # a permutation of all would be large
+        own = own[rng.choice(own.size, _MANY, replace=False)]
     some = np.sort(rng.permutation(own)[:_LOCAL_ROWS])
     part = _part(view, some)
     rows = comparable(part.rows.take(np.arange(some.size)))
@@ -326,13 +331,13 @@ def _split(
     statistics = halves.run.factors.statistics[:2]
     score = view.family.expected_scores(statistics)
     log_weights = np.log(np.maximum(statistics[:, 0], np.finfo(np.float64).tiny))
-    gain = (halves.bound - whole.bound) * own.size / some.size
+    gain = (halves.bound - whole.bound) * n_own / some.size
     return Split(gain, k, Components(view.family, score, log_weights))
 
 
 def assigned(view: TwoViews, components: Components) -> IntArray:
     """The likeliest of some components for every row, (n,)."""
-    return np.concatenate(list(map_blocks(view.rows, likeliest, components)))
+    return join(map_blocks(view.rows, likeliest, components), view.rows.n)
 
 
 def carry_over(view: TwoViews, factors: Factors) -> IntArray:

@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
-from coterie.data import Rows, fold, map_blocks
+from coterie.data import Rows, check_blocks, fold, gather, map_blocks, without_gaps
 from coterie.distortions.base import refuse
 from coterie.exceptions import InvalidParameter
-from coterie.mixture.tvclust.passes import RowWeights, column_squares, column_sums
+from coterie.mixture.tvclust.passes import RowWeights, column_squares, column_sums, count_sums
 from coterie.validation import check_first_labels
 
 __all__ = [
@@ -48,16 +48,35 @@ class Measure(NamedTuple):
 
 def measure_counts(X: Any, family: str) -> Measure:
     """Counts are taken as they are, once none is negative; Bernoulli: once all are 0 or 1."""
-    if family == "bernoulli":
-        what = "Values other than 0 and 1 in data, and family='bernoulli' takes no others"
-        refuse(X, lambda v: (v != 0) & (v != 1), what, "Use another family.")
-    what = "Negative values in data, and counts are 0 or more"
-    refuse(X, lambda v: v < 0, what, "Use family='gaussian'.")
+    rows = Rows(X)
+    check_blocks(rows, _Counts(family))
     typical = np.empty(0)
     if family == "poisson":
-        typical = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+        typical = fold(map_blocks(rows, count_sums, None)) / rows.n
         typical[typical == 0] = 1.0  # nobody is seen there; any rate will do
-    return Measure(np.zeros(X.shape[1]), typical, np.empty(0))
+    return Measure(np.zeros(rows.d), typical, np.empty(0))
+
+
+class _Counts(NamedTuple):
+    """What a family of counts takes."""
+
+    family: str
+
+    def check_rows(self, X: Any) -> None:
+        """Refuse what is negative; Bernoulli: what is not 0 or 1."""
+        if self.family == "bernoulli":
+            what = "Values other than 0 and 1 in data, and family='bernoulli' takes no others"
+            refuse(X, lambda v: (v != 0) & (v != 1), what, "Use another family.")
+        what = "Negative values in data, and counts are 0 or more"
+        refuse(X, lambda v: v < 0, what, "Use family='gaussian'.")
+
+
+class _Squares(NamedTuple):
+    """Values whose squares are numbers."""
+
+    def check_rows(self, X: Any) -> None:
+        """Refuse what is too large."""
+        refuse(X, lambda v: np.abs(v) > 1e150, "its square overflows", "Rescale the column.")
 
 
 def measure_columns(X: Any, weights: FloatArray, standardize: bool) -> Measure:
@@ -72,17 +91,17 @@ def measure_columns(X: Any, weights: FloatArray, standardize: bool) -> Measure:
     squares = fold(map_blocks(rows, column_squares, origin, state=state))
     variance = squares / found.weight
     if not np.isfinite(variance).all():
-        refuse(X, lambda v: np.abs(v) > 1e150, "its square overflows", "Rescale the column.")
-    rounding = 64 * float(np.finfo(X.dtype).eps) * found.largest.max(axis=0)
+        check_blocks(rows, _Squares())
+    rounding = 64 * float(np.finfo(rows.dtype).eps) * found.largest.max(axis=0)
     variance[variance <= rounding**2] = 0.0
-    blur = _blur(X, weights) * variance
+    blur = _blur(rows, weights) * variance
     if not standardize:
         variance[:] = variance.mean()
     variance[variance == 0] = 1.0
     return Measure(origin, variance, blur)
 
 
-def _blur(X: Any, weights: FloatArray) -> FloatArray:
+def _blur(rows: Rows, weights: FloatArray) -> FloatArray:
     """How far values that many rows share leave open where these rows are, (d,), in variances.
 
     A density per unit of length means nothing where rows share one value (yes and no, whole
@@ -92,11 +111,12 @@ def _blur(X: Any, weights: FloatArray) -> FloatArray:
     sqrt(2 pi) f s, and a length l has the variance l^2 / 12. The mean over rows is
     (pi / 6) s^2 sum f^3: nothing for columns of distinct values, .13 s^2 for an even yes and no.
     """
-    step = -(-X.shape[0] // _BLUR_SAMPLE)
-    shares = np.empty(X.shape[1])
+    step = -(-rows.n // _BLUR_SAMPLE)
+    sample = gather(rows, np.arange(0, rows.n, step))
+    shares = np.empty(rows.d)
     counted = weights[::step] if weights.size else None
-    for m in range(X.shape[1]):
-        _, place = np.unique(X[::step, m], return_inverse=True)
+    for m in range(rows.d):
+        _, place = np.unique(sample[:, m], return_inverse=True)
         held = np.bincount(place, counted)
         shares[m] = np.sum((held / held.sum()) ** 3)
     return np.pi / 6 * shares
@@ -104,13 +124,13 @@ def _blur(X: Any, weights: FloatArray) -> FloatArray:
 
 def given_labels(init: Any, X: Any, truncation: int) -> IntArray:
     """Labels (n,) from 0 without gaps: `init` itself, or those of a fitted model."""
-    given = check_first_labels(init, X, ("kmeans",))
-    values, labels = np.unique(given, return_inverse=True)
-    if len(values) > truncation:
+    labels = without_gaps(check_first_labels(init, X, ("kmeans",)))
+    used = int(labels.max()) + 1
+    if used > truncation:
         raise InvalidParameter(
-            f"init has {len(values)} clusters, more than truncation={truncation}: raise truncation."
+            f"init has {used} clusters, more than truncation={truncation}: raise truncation."
         )
-    return labels.astype(np.int64).ravel()
+    return labels
 
 
 def start_sizes(most: int) -> list[int]:

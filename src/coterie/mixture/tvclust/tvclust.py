@@ -9,14 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import FloatArray
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import ConstrainedClusterer, broken_pairs, refuse_stored_rows
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, map_blocks
+from coterie.data import Rows, StoredRows, each_row, join, keeping, map_blocks, without_gaps
 from coterie.exceptions import CoterieWarning, InvalidParameter
 from coterie.mixture.suspects import suspects
 from coterie.mixture.tvclust.gibbs import spread
@@ -30,7 +29,7 @@ from coterie.mixture.tvclust.model import (
     round_family,
 )
 from coterie.mixture.tvclust.pairs import AnswerLogs, PairEvidence
-from coterie.mixture.tvclust.passes import Comparison, Components, row_scores
+from coterie.mixture.tvclust.passes import Comparison, Components, densities, likeliest, shares
 from coterie.mixture.tvclust.results import Chains, Result, gibbs_result, variational_result
 from coterie.mixture.tvclust.search import (
     Ascent,
@@ -52,6 +51,12 @@ _SOMETIMES = (  # attributes that some fits have
     "resp_", "lower_bounds_", "lower_bound_", "trace_", "samples_", "means_", "covariances_",
     "components_",
 )  # fmt: skip
+
+
+_GIBBS = (
+    "A chain visits every row in every sweep; inference='variational' fits the same model to rows "
+    "in files."
+)
 
 
 class TVClust(ConstrainedClusterer):
@@ -111,7 +116,7 @@ class TVClust(ConstrainedClusterer):
 
     Attributes
     ----------
-    labels_ : (n,) int64
+    labels_ : (n,) int32
     n_clusters_ : int
     p_, q_, alpha_ : float
         Posterior means: how far friends and strangers came to be trusted; the concentration.
@@ -128,6 +133,7 @@ class TVClust(ConstrainedClusterer):
         Gaussian: variance that values shared by many rows leave open in each column.
     resp_ : (n, K), lower_bound_, lower_bounds_ : variational
         Posterior of each row under the constraints; the bound after each iteration, never falling.
+        No `resp_` where the rows are not in memory: it would be as large as they are.
     trace_ : dict of (n_chains, n_sweeps) arrays, Gibbs
         "log_joint", "n_clusters", "p", "q" and "alpha" of every sweep.
     samples_ : (S, n) int32, Gibbs
@@ -146,6 +152,8 @@ class TVClust(ConstrainedClusterer):
     >>> model.n_clusters_
     3
     """
+
+    _reads_stored_rows = True
 
     def __init__(
         self,
@@ -215,6 +223,8 @@ class TVClust(ConstrainedClusterer):
             check_count("max_iter", self.max_iter),
             check_real("tol", self.tol),
         )
+        if inference == "gibbs" and isinstance(X, StoredRows):
+            refuse_stored_rows("TVClust(inference='gibbs')", _GIBBS)
         if inference == "gibbs" and weights is not None:
             raise InvalidParameter(
                 "inference='gibbs' takes no sample_weight: a row is sampled whole; use "
@@ -240,6 +250,7 @@ class TVClust(ConstrainedClusterer):
             measure = measure_columns(X, weights, self.standardize)
             rows, comparable = Rows(X, shift=measure.origin), Comparison(np.sqrt(measure.variance))
         evidence = PairEvidence(pairs)
+        rows = keeping(rows, evidence.core.rows)
         families = [model_family(self, measure, kind) for kind in covariance_types(self)]
         views = [TwoViews(rows, weights, evidence, family) for family in families]
         return measure, Problem(views, comparable, round_family(families[0], measure))
@@ -302,8 +313,8 @@ class TVClust(ConstrainedClusterer):
     def _publish(self, data: TwoViews, pairs: Constraints, found: Result, measure: Measure) -> None:
         for name in _SOMETIMES:
             self.__dict__.pop(name, None)
-        used, labels = np.unique(found.labels, return_inverse=True)
-        self.labels_ = labels.astype(np.int64)
+        used = np.unique(found.labels)
+        self.labels_ = without_gaps(found.labels)
         self.n_clusters_ = len(used)
         self.statistics_ = found.statistics[used]
         self.weights_ = found.weights[used] / found.weights[used].sum()
@@ -335,30 +346,33 @@ class TVClust(ConstrainedClusterer):
         return suspects(self.constraints_, self.pair_posteriors_, number)
 
     # -- new rows --------------------------------------------------------------------------
-    def _log_joint_of_rows(self, X: Any) -> FloatArray:
-        """ln [E pi_k p(x | rows of k)] of every row and cluster, (n, K)."""
+    def _new_rows(self, X: Any) -> tuple[Rows, Components]:
+        """New rows, and ln [E pi_k p(x | rows of k)] of every cluster as a pass takes it."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
         measure = Measure(self.origin_, self.prior_scale_, self.blur_)
         family = model_family(self, measure, self.covariance_type_)
         score = family.predictive_scores(self.statistics_)
         rows = Rows(X) if self.family in COUNTS else Rows(X, shift=self.origin_)
-        components = Components(family, score, np.log(self.weights_))
-        return np.concatenate(list(map_blocks(rows, row_scores, components)))
+        return rows, Components(family, score, np.log(self.weights_))
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Posterior predictive probability of each cluster for new rows, (n, K)."""
-        joint = self._log_joint_of_rows(X)
-        return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    def predict_proba(self, X: Any) -> Any:
+        """Posterior predictive probability of each cluster for new rows, (n, K).
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
+        """
+        rows, components = self._new_rows(X)
+        return each_row(rows, shares, components, self.n_clusters_)
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
         """The likeliest cluster of each new row, (n,)."""
-        return self._log_joint_of_rows(X).argmax(axis=1).astype(np.int64)
+        rows, components = self._new_rows(X)
+        return join(map_blocks(rows, likeliest, components), rows.n)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Log posterior predictive density of each row, (n,)."""
-        scores: FloatArray = logsumexp(self._log_joint_of_rows(X), axis=1)
-        return scores
+        rows, components = self._new_rows(X)
+        return join(map_blocks(rows, densities, components), rows.n)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
-from coterie._typing import FloatArray, IntArray
-from coterie.data import Rows, fold, map_blocks, one_blas_thread
+from coterie._typing import Array, FloatArray, IntArray
+from coterie.data import Rows, fold, join, map_blocks, map_listed, one_blas_thread
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
 from coterie.mixture.tvclust import _kernels as kernels
@@ -33,6 +33,7 @@ from coterie.mixture.tvclust.passes import (
     core_sums,
     free_sums,
     label_sums,
+    posterior_labels,
     row_posteriors,
 )
 from coterie.progress import keep_going
@@ -46,6 +47,7 @@ __all__ = [
     "foretold",
     "go_on",
     "label_statistics",
+    "likely_labels",
     "responsibilities",
     "run_variational",
 ]
@@ -286,9 +288,7 @@ def _expectation(
     resp = core.expand(node_resp)
     if data.weights.size:
         resp *= data.weights[core.rows, None]
-    inside = fold(
-        map_blocks(data.rows, core_sums, data.family, listed=core.rows, listed_state=CoreResp(resp))
-    )
+    inside = fold(map_listed(data.rows, core_sums, data.family, core.rows, CoreResp(resp)))
     return free.statistics + inside, node_resp, free.entropy + entropy
 
 
@@ -347,7 +347,7 @@ def _kept_apart(
 def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
     """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
     core, evidence = data.evidence.core, data.evidence
-    ends = core.slot[evidence.constraints.pairs]
+    ends = core.slots_of(evidence.constraints.pairs)
     known = np.flatnonzero((ends >= 0).all(axis=1))
     agreement = np.ones(len(ends))
     if not known.size:
@@ -363,11 +363,20 @@ def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
     return evidence.foretold(agreement, priors.p, priors.q)
 
 
+def likely_labels(data: TwoViews, factors: Factors) -> Array:
+    """The component of the highest q(z) of every row, (n,), without n x T numbers."""
+    core, state = data.evidence.core, RowWeights(data.weights)
+    blocks = map_blocks(data.rows, posterior_labels, factors.components(data.family), state=state)
+    labels = join(blocks, data.rows.n)
+    labels[core.rows] = core.expand(factors.node_resp.argmax(axis=1))
+    return labels
+
+
 def responsibilities(data: TwoViews, factors: Factors) -> FloatArray:
     """q(z) of every row, (n, T)."""
     core = data.evidence.core
     state = RowWeights(data.weights)
     blocks = map_blocks(data.rows, row_posteriors, factors.components(data.family), state=state)
-    resp = np.concatenate(list(blocks))
+    resp = join(blocks, data.rows.n)
     resp[core.rows] = core.expand(factors.node_resp)
     return resp
