@@ -95,10 +95,17 @@ class CoreGraph:
     settings : PpcSettings
     seed : int
         Gibbs sampling uses the same random numbers in every E-step, so that EM comes to rest.
+    weights : (n,), optional
+        How many copies of each row there are; those of a row in a pair share its cluster.
     """
 
     def __init__(
-        self, constraints: Constraints, n_clusters: int, settings: PpcSettings, seed: int
+        self,
+        constraints: Constraints,
+        n_clusters: int,
+        settings: PpcSettings,
+        seed: int,
+        weights: FloatArray | None = None,
     ) -> None:
         self.core = constraints.core()
         self.n_samples = constraints.n_samples
@@ -109,8 +116,10 @@ class CoreGraph:
         blank = np.zeros((core.n_nodes, n_clusters))
         self.graph = PairwiseModel(blank, core.indptr, core.indices, same, differ)
         self.exponent = np.ones(core.n_nodes)
+        self.copies = None if weights is None else weights[core.rows]
         if settings.sampling == "point":
-            self.exponent = core.sizes.astype(np.float64)
+            copies = np.ones(core.rows.size) if self.copies is None else self.copies
+            self.exponent = core.contract(copies)
         self.wide = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
@@ -201,6 +210,8 @@ class CoreGraph:
         final : bool
             Whether this is the last E-step, done with more care.
         """
+        if self.copies is not None:
+            log_likelihood = log_likelihood * self.copies[:, None]
         unary = self.core.contract(log_likelihood)
         unary += self.exponent[:, None] * log_weights
         np.negative(unary, out=unary)

@@ -18,14 +18,19 @@ from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
 from coterie.mixture.ppc.core import CoreGraph, CorePosterior
 from coterie.mixture.ppc.gaussians import (
+    ONCE,
     CoreShares,
-    Mixture,
-    MixtureShape,
-    Moments,
+    RowWeights,
     core_moments,
     free_posteriors,
     free_sums,
     log_sum_rows,
+)
+from coterie.mixture.ppc.model import (
+    Mixture,
+    MixtureShape,
+    Moments,
+    log_prior,
     make_mixture,
     maximize,
 )
@@ -58,15 +63,27 @@ _BRIEF = 10  # iterations after which starts are compared: the order of their bo
 class PpcProblem(NamedTuple):
     """What does not change from one iteration or start to the next.
 
-    `softer` are the problems to be solved first, in turn, where hard pairs would freeze mean field.
+    `weights` say how often each row counts. `softer` are the problems to be solved first, in turn,
+    where hard pairs would freeze mean field.
     """
 
     rows: Rows
+    weights: RowWeights
     core: CoreGraph
     prior: Prior
     update: WeightsUpdate
     shape: MixtureShape
     softer: tuple[PpcProblem, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """How many rows there are, each counted as often as its weight says."""
+        return float(self.weights.weights.sum()) if self.weights.weights.size else self.rows.n
+
+    def reshaped(self, shape: MixtureShape) -> PpcProblem:
+        """The same rows and pairs for Gaussians of another shape."""
+        softer = tuple(easier.reshaped(shape) for easier in self.softer)
+        return self._replace(shape=shape, softer=softer)
 
     def log_omega(self, pi: FloatArray) -> float:
         """log Ω at weights (K,), as the update of the weights takes it."""
@@ -99,7 +116,7 @@ class EmRun(NamedTuple):
 
 
 def make_problem(
-    rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
+    rows: Rows, weights: RowWeights, core: CoreGraph, shape: MixtureShape, weights_update: str
 ) -> PpcProblem:
     """Prepare the prior and the update of the weights, once a fit."""
     prior = Prior(core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping")
@@ -111,15 +128,15 @@ def make_problem(
     softer: list[PpcProblem] = []
     if core.freezes:
         cores = [core.soften(strength) for strength in _SOFTER]
-        softer = [make_problem(rows, soft, shape, weights_update) for soft in cores]
-    return PpcProblem(rows, core, prior, update, shape, tuple(softer))
+        softer = [make_problem(rows, weights, soft, shape, weights_update) for soft in cores]
+    return PpcProblem(rows, weights, core, prior, update, shape, tuple(softer))
 
 
 def without_pairs(problem: PpcProblem) -> PpcProblem:
     """The same rows and shape, and no pairs."""
     settings = problem.core.settings
     core = CoreGraph(Constraints(problem.rows.n), problem.shape.n_clusters, settings, 0)
-    return make_problem(problem.rows, core, problem.shape, "proportions")
+    return make_problem(problem.rows, problem.weights, core, problem.shape, "proportions")
 
 
 def begin(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
@@ -148,8 +165,10 @@ def advance(problem: PpcProblem, so_far: EmRun, max_iter: int, tol: float) -> Em
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
         while len(bounds) < max_iter and not converged:
-            found = expect(problem.rows, problem.core, state.mixture, state.marginals)
-            bounds.append(_finite(found.log_likelihood - state.log_omega) / problem.rows.n)
+            found = expect(
+                problem.rows, problem.core, state.mixture, state.marginals, problem.weights
+            )
+            bounds.append(_bound(problem, state, found))
             state = _maximization(problem, state.mixture, found)
             converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
             if not converged and not keep_going(len(bounds), max_iter, bounds[-1]):
@@ -185,8 +204,9 @@ def best_run(
     return max(ended, key=lambda found: comparable_bound(problem, found))
 
 
-def _finite(bound: float) -> float:
-    """`bound`, refused if it is infinite or not a number."""
+def _bound(problem: PpcProblem, state: EmState, found: Expectation) -> float:
+    """The objective per row, refused if it is infinite or not a number."""
+    bound = (found.log_likelihood - state.log_omega + log_prior(state.mixture)) / problem.total
     if not np.isfinite(bound):
         raise UnboundedObjective(
             f"The penalised log-likelihood came out as {bound}. Use weights_update="
@@ -204,8 +224,8 @@ def comparable_bound(problem: PpcProblem, result: EmRun) -> float:
     if {"gibbs", "belief_propagation"}.isdisjoint(problem.core.engines):
         return result.bounds[-1]
     core, mixture = problem.core.by_mean_field(), result.state.mixture
-    found = expect(problem.rows, core, mixture)
-    return (found.log_likelihood - result.state.log_omega) / problem.rows.n
+    found = expect(problem.rows, core, mixture, weights=problem.weights)
+    return _bound(problem, result.state, found)
 
 
 # -- E-step --------------------------------------------------------------------------------------
@@ -233,16 +253,22 @@ class Expectation(NamedTuple):
 
 
 def expect(
-    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+    rows: Rows,
+    core: CoreGraph,
+    mixture: Mixture,
+    last: FloatArray | None = None,
+    weights: RowWeights = ONCE,
 ) -> Expectation:
     """Penalised log-likelihood (without log Ω) and expected sums (PPC §2.3 and §3).
 
     Free rows are independent given the parameters and are done with in one pass over the blocks;
     that pass brings back the log-densities of the core rows for the engine. `last` (s, K) are the
-    marginals of the E-step before.
+    marginals of the E-step before; `weights` say how often rows count.
     """
     index = core.core
-    free = fold(map_blocks(rows, free_sums, mixture, listed=index.rows), joined=("core",))
+    free = fold(
+        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows), joined=("core",)
+    )
     counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
     if not core.parts:
         return Expectation(free.log_likelihood, free.moments, counts, None)
@@ -250,6 +276,8 @@ def expect(
     resp = index.expand(posterior.marginals)
     if share is not None:
         resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
+    if core.copies is not None:
+        resp = resp * core.copies[:, None]
     inside = fold(
         map_blocks(rows, core_moments, mixture, listed=index.rows, listed_state=CoreShares(resp))
     )
@@ -307,8 +335,8 @@ def _maximization(problem: PpcProblem, mixture: Mixture, found: Expectation) -> 
     likely, and this one has a covariance.
     """
     shape, moments = problem.shape, found.moments
-    means, covariances = maximize(moments, mixture.means, shape.covariance, shape.reg_covar)
-    empty = moments.counts <= np.finfo(np.float64).eps * problem.rows.n
+    means, covariances = maximize(moments, mixture.means, shape)
+    empty = moments.counts <= np.finfo(np.float64).eps * problem.total
     if empty.any():
         means = np.where(empty[:, None], mixture.means, means)
         covariances = shape.covariance.keep(covariances, mixture.covariances, empty)

@@ -14,34 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, centered, map_blocks
+from coterie.data import Rows, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.em import (
-    EmRun,
-    PpcProblem,
-    best_run,
-    make_problem,
-    posterior_of_all,
-    run,
-    without_pairs,
-)
-from coterie.mixture.ppc.gaussians import (
-    Mixture,
-    MixtureShape,
-    cluster_log_densities,
-    log_sum_rows,
-    make_mixture,
-)
+from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem, posterior_of_all
+from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
+from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.preparation import Starts, find_starts, fit_rows, make_prior
+from coterie.mixture.ppc.regularization import CovariancePrior
 from coterie.mixture.ppc.report import describe, warn_of_doubts
-from coterie.mixture.ppc.start import (
-    INITS,
-    begins_without_pairs_too,
-    mixture_from_model,
-    start_mixture,
-)
+from coterie.mixture.ppc.selection import choose_type
+from coterie.mixture.ppc.start import INITS, StartRows, type_of
 from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count, check_real
 
@@ -148,13 +133,14 @@ class PPC(ConstrainedClusterer):
         self,
         n_components: int = 2,
         *,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         inference: str = "auto",
         sampling: str = "point",
         weights_update: str = "gradient",
         components_per_cluster: int = 1,
         default_certainty: float = 0.95,
-        reg_covar: float = 1e-6,
+        prior_rows: Any = "auto",
+        reg_covar: float = 0.0,
         n_init: int = 1,
         init: Any = "neighborhoods",
         max_iter: int = 100,
@@ -169,6 +155,7 @@ class PPC(ConstrainedClusterer):
         self.weights_update = weights_update
         self.components_per_cluster = components_per_cluster
         self.default_certainty = default_certainty
+        self.prior_rows = prior_rows
         self.reg_covar = reg_covar
         self.n_init = n_init
         self.init = init
@@ -177,8 +164,15 @@ class PPC(ConstrainedClusterer):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # gaps are integrated out
+        return tags
+
     # -- fit -----------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the mixture to the rows of X and what is known about pairs of them.
 
         Parameters
@@ -189,18 +183,20 @@ class PPC(ConstrainedClusterer):
             `Constraints.from_labels`.
         constraints : Constraints, optional
         """
-        X, constraints, _ = self._check_fit_input(X, y, constraints)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = self._check_parameters(X.shape[0])
         if constraints.is_hard.any():
             constraints.check_feasible(k, hard_only=True)
         rng = check_random_state(self.random_state)
         settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
-        core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
-        problem = make_problem(centered(X), core, self._shape(), self.weights_update)
+        core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)), weights)
+        rows, given = fit_rows(X, weights)
         if (fallback := core.fallback()) is not None:
             warnings.warn(fallback, ApproximationWarning, stacklevel=2)
-        mixtures = self._starts(problem, X, constraints, rng)
-        best = best_run(problem, mixtures, self.n_init, self.max_iter, self.tol)
+        starts = self._starts(given, constraints, rng)
+        shape = self._shape(prior=make_prior(starts, self.prior_rows))
+        problem = make_problem(rows, RowWeights(given.weights), core, shape, self.weights_update)
+        problem, best = self._run(problem, starts, constraints)
         if not best.converged:
             warnings.warn(
                 f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",
@@ -218,7 +214,9 @@ class PPC(ConstrainedClusterer):
                 f"n_samples={n_samples} should be >= {k * per_cluster}, the number of components: "
                 "lower n_components or components_per_cluster, or give more rows."
             )
-        check_choice("covariance_type", self.covariance_type, COVARIANCES)
+        check_choice("covariance_type", self.covariance_type, ("auto", *COVARIANCES))
+        if self.prior_rows != "auto":
+            check_real("prior_rows", self.prior_rows)
         check_choice("inference", self.inference, engines(marginals=True))
         check_choice("sampling", self.sampling, SAMPLING)
         check_choice("weights_update", self.weights_update, WEIGHTS_UPDATE)
@@ -230,40 +228,42 @@ class PPC(ConstrainedClusterer):
         check_count("n_init", self.n_init)
         return k
 
-    def _n_starts(self) -> int:
-        given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "means_"))
-        return 1 if given else int(self.n_init)
-
-    def _shape(self) -> MixtureShape:
-        return MixtureShape(
-            int(self.n_components),
-            int(self.components_per_cluster),
-            self.covariance_type,
-            self.reg_covar,
-        )
-
     def _starts(
-        self, problem: PpcProblem, X: Any, constraints: Constraints, rng: np.random.RandomState
-    ) -> list[Mixture]:
-        """The mixtures to begin with."""
+        self, given: StartRows, constraints: Constraints, rng: np.random.RandomState
+    ) -> Starts:
+        """Where to begin."""
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
-            return [mixture_from_model(model, problem.rows.origin, problem.shape)]
-        constraints = _heard(constraints)
-        alone = np.random.RandomState()
-        alone.set_state(rng.get_state())  # the draws of a fit without pairs
-        settings = (problem.shape, self.init)
-        starts = [
-            start_mixture(problem.rows, X, constraints, *settings, rng, number)
-            for number in range(self._n_starts())
-        ]
-        by_pairs = isinstance(self.init, str) and self.init == "neighborhoods"
-        if by_pairs and begins_without_pairs_too(constraints):
-            first = start_mixture(
-                problem.rows, X, Constraints(constraints.n_samples), *settings, alone, 0
-            )
-            starts.append(run(without_pairs(problem), first, self.max_iter, self.tol).state.mixture)
-        return starts
+            return Starts(given, model=model)
+        n_starts = int(self.n_init) if isinstance(self.init, str) else 1
+        return find_starts(given, constraints, self._shape(), self.init, n_starts, rng)
+
+    def _run(
+        self, problem: PpcProblem, starts: Starts, constraints: Constraints
+    ) -> tuple[PpcProblem, EmRun]:
+        """The best of the starts, with the covariance type given or chosen."""
+        limits = self.max_iter, self.tol
+        wanted = self.covariance_type
+        if wanted == "auto":
+            if starts.model is None:
+                wanted, run = choose_type(
+                    problem, starts, constraints, self.weights_update, *limits
+                )
+            else:
+                wanted, run = type_of(starts.model), None
+            problem = problem.reshaped(problem.shape._replace(covariance_type=wanted))
+            if run is not None:
+                return problem, run
+        mixtures = starts.mixtures(problem, *limits)
+        return problem, best_run(problem, mixtures, self.n_init, *limits)
+
+    def _shape(self, prior: CovariancePrior | None = None) -> MixtureShape:
+        """The shape as fitted, or as wanted before."""
+        wanted = self.covariance_type
+        if wanted == "auto":
+            wanted = getattr(self, "covariance_type_", "full")
+        size = int(self.n_components), int(self.components_per_cluster)
+        return MixtureShape(*size, wanted, self.reg_covar, prior)
 
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
@@ -273,6 +273,7 @@ class PPC(ConstrainedClusterer):
         labels = resp.argmax(axis=1)
         if posterior is not None:
             labels[core.rows] = core.expand(posterior.labels)
+        self.covariance_type_ = problem.shape.covariance_type
         self.resp_ = resp
         self.labels_ = labels
         self.weights_ = mixture.weights
@@ -309,7 +310,8 @@ class PPC(ConstrainedClusterer):
         X = self._check_new_rows(X)
         origin = self.weights_ @ self.means_
         n_clusters = self.weights_.size // self.components_per_cluster
-        shape = self._shape()._replace(n_clusters=n_clusters)  # as fitted, whatever was set since
+        # As fitted, whatever was set since.
+        shape = self._shape()._replace(n_clusters=n_clusters, covariance_type=type_of(self))
         mixture = make_mixture(self.weights_, self.means_ - origin, self.covariances_, shape)
         blocks = map_blocks(Rows(X, shift=origin), cluster_log_densities, mixture)
         return np.concatenate(list(blocks))
@@ -343,7 +345,7 @@ class PPC(ConstrainedClusterer):
         rows = rng.standard_normal((count, d))
         for g in range(n_components):
             inside = component == g
-            root = self._shape().covariance.square_root(self.covariances_, g, d)
+            root = np.linalg.cholesky(COVARIANCES[type_of(self)].matrix(self.covariances_, g, d))
             rows[inside] = self.means_[g] + rows[inside] @ root.T
         return rows, component // self.components_per_cluster
 
@@ -358,19 +360,5 @@ class PPC(ConstrainedClusterer):
 
     def _n_parameters(self) -> int:
         n_components, d = self.means_.shape
-        covariance = self._shape().covariance.n_parameters(n_components, d)
+        covariance = COVARIANCES[type_of(self)].n_parameters(n_components, d)
         return covariance + n_components * d + n_components - 1
-
-
-def _heard(constraints: Constraints) -> Constraints:
-    """The pairs that say anything: one of weight 0 is no pair."""
-    heard = constraints.strength() > 0
-    if heard.all():
-        return constraints
-    return Constraints.from_arrays(
-        constraints.n_samples,
-        constraints.pairs[heard],
-        constraints.kind[heard],
-        weight=constraints.weight[heard],
-        certainty=constraints.certainty[heard],
-    )
