@@ -16,24 +16,30 @@ from coterie.inference import (
     ExactPlan,
     Inference,
     PairwiseModel,
+    TreeClass,
     energy,
     exact_plan,
     icm,
     infer,
+    tree_classes,
 )
 from coterie.inference.annealing import hard_entries, softened
 from coterie.inference.model import components, entry_rows, subgraph
 
-__all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
+__all__ = ["CoreGraph", "CorePosterior", "Memory", "PpcSettings", "pair_posteriors"]
 
+_FIELDS = ("mean_field", "structured_mean_field")
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
 _SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly
 # One sweep from where the last E-step ended: a partial E-step raises the bound too.
 _FIELD = {"max_sweeps": 1, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_LAST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False}
-_GIBBS = {"burn_in": 20, "n_samples": 60}
+_GIBBS = 60  # samples of an E-step, after a third as many that are not counted
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
+# Messages go on from the last E-step and need not settle further than EM does.
+_MESSAGES = {"tol": 1e-4, "decode": False}
+_MOST_PASSES = 200  # of messages
 _DISAGREE = 0.5  # two samplers give a node another label for certain
 
 
@@ -43,6 +49,36 @@ class PpcSettings(NamedTuple):
     inference: str
     sampling: str
     default_certainty: float
+    passes: tuple[int, int] | None = None  # of an approximate E-step, first and last; None: ours
+
+    def passes_at(self, level: int) -> int | None:
+        """How many at a level: twice as many as at the one before, up to the last."""
+        return None if self.passes is None else min(self.passes[0] << level, self.passes[1])
+
+    def is_last(self, level: int) -> bool:
+        """Whether no level has more passes."""
+        return self.passes is None or self.passes[0] << level >= self.passes[1]
+
+
+class Memory(NamedTuple):
+    """Where an E-step goes on from.
+
+    Attributes
+    ----------
+    marginals : (s, K)
+    messages : (2E, K) or None
+        Of belief propagation.
+    level : int
+        How far the number of passes has risen.
+    """
+
+    marginals: FloatArray
+    messages: FloatArray | None = None
+    level: int = 0
+
+    def of(self, nodes: IntArray) -> Memory:
+        """Of some nodes."""
+        return Memory(self.marginals[nodes], None, self.level)
 
 
 class CorePosterior(NamedTuple):
@@ -60,6 +96,8 @@ class CorePosterior(NamedTuple):
     unsure : int
         Nodes of hard pairs whose marginals may be wrong: frozen in mean field, or different in two
         Gibbs samplers (looked for in the final E-step).
+    messages : (2E, K) or None
+        Of belief propagation.
     """
 
     marginals: FloatArray
@@ -68,6 +106,7 @@ class CorePosterior(NamedTuple):
     labels: IntArray
     converged: bool
     unsure: int = 0
+    messages: FloatArray | None = None
 
 
 class _Part(NamedTuple):
@@ -78,6 +117,7 @@ class _Part(NamedTuple):
     entries: IntArray
     graph: PairwiseModel
     plan: ExactPlan | None
+    trees: tuple[TreeClass, ...] | None = None
 
     @property
     def hard(self) -> bool:
@@ -144,7 +184,11 @@ class CoreGraph:
 
     def _part(self, method: str, nodes: IntArray, plan: ExactPlan | None) -> _Part:
         if nodes.size == self.core.n_nodes:
-            return _Part(method, nodes, np.arange(self.graph.indices.size), self.graph, plan)
+            trees = None
+            if method == "structured_mean_field":
+                trees = tuple(tree_classes(self.graph))
+            every = np.arange(self.graph.indices.size)
+            return _Part(method, nodes, every, self.graph, plan, trees)
         graph, entries = subgraph(self.graph, nodes)
         if method == "exact":
             plan = exact_plan(graph, max_table=_MAX_TABLE["auto"])
@@ -158,7 +202,12 @@ class CoreGraph:
     @property
     def freezes(self) -> bool:
         """Whether mean field meets hard pairs, along which single changes freeze."""
-        return any(part.method == "mean_field" and part.hard for part in self.parts)
+        return any(part.method in _FIELDS and part.hard for part in self.parts)
+
+    def at_last_level(self, memory: Memory | None) -> bool:
+        """Whether E-steps have as many passes as they ever will."""
+        exact = all(part.method == "exact" for part in self.parts)
+        return exact or memory is None or self.settings.is_last(memory.level)
 
     def soften(self, strength: float) -> Self:
         """The same core with pairs of `strength` in the place of hard ones in mean field."""
@@ -166,7 +215,7 @@ class CoreGraph:
         same, differ = self.graph.same.copy(), self.graph.differ.copy()
         other.parts = []
         for part in self.parts:
-            if part.method == "mean_field":
+            if part.method in _FIELDS:
                 part = part._replace(graph=softened(part.graph, strength))
                 same[part.entries], differ[part.entries] = part.graph.same, part.graph.differ
             other.parts.append(part)
@@ -177,7 +226,7 @@ class CoreGraph:
         """The same core with mean field in the place of sampling and of loopy messages."""
         other = copy.copy(self)
         other.parts = [
-            part if part.method == "exact" else part._replace(method="mean_field")
+            part if part.method in ("exact", *_FIELDS) else part._replace(method="mean_field")
             for part in self.parts
         ]
         return other
@@ -195,7 +244,7 @@ class CoreGraph:
         self,
         log_likelihood: FloatArray,
         log_weights: FloatArray,
-        last: FloatArray | None,
+        last: Memory | None,
         final: bool,
     ) -> CorePosterior:
         """Posterior of every node.
@@ -205,8 +254,8 @@ class CoreGraph:
         log_likelihood : (r, K)
             log p(x | cluster) of the rows of the core.
         log_weights : (K,)
-        last : (s, K) or None
-            Marginals of the last E-step, where mean field goes on from; None to begin afresh.
+        last : Memory or None
+            Of the last E-step; None to begin afresh.
         final : bool
             Whether this is the last E-step, done with more care.
         """
@@ -219,13 +268,13 @@ class CoreGraph:
             return self._run(self.parts[0], unary, last, final)
         return self._join(unary, last, final)
 
-    def _join(self, unary: FloatArray, last: FloatArray | None, final: bool) -> CorePosterior:
+    def _join(self, unary: FloatArray, last: Memory | None, final: bool) -> CorePosterior:
         marginals = np.empty_like(unary)
         edge_same = np.zeros(self.graph.indices.size)
         labels = np.empty(self.core.n_nodes, dtype=np.int64)
         log_partition, converged, unsure = 0.0, True, 0
         for part in self.parts:
-            before = None if last is None else last[part.nodes]
+            before = None if last is None else last.of(part.nodes)
             found = self._run(part, np.ascontiguousarray(unary[part.nodes]), before, final)
             marginals[part.nodes], labels[part.nodes] = found.marginals, found.labels
             if found.edge_same is not None:
@@ -236,7 +285,7 @@ class CoreGraph:
         return CorePosterior(marginals, log_partition, edge_same, labels, converged, unsure)
 
     def _run(
-        self, part: _Part, unary: FloatArray, last: FloatArray | None, final: bool
+        self, part: _Part, unary: FloatArray, last: Memory | None, final: bool
     ) -> CorePosterior:
         model = part.graph._replace(unary=unary)
         found = self._engine(part, model, last, final)
@@ -252,23 +301,36 @@ class CoreGraph:
                 labels = icm(model, labels, random_state=self.seed).labels
         unsure = self._unsure(part, model, found) if final else 0
         return CorePosterior(
-            found.marginals, log_partition, found.edge_same, labels, bool(found.converged), unsure
+            found.marginals,
+            log_partition,
+            found.edge_same,
+            labels,
+            bool(found.converged),
+            unsure,
+            found.report.get("messages"),
         )
 
     def _engine(
-        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+        self, part: _Part, model: PairwiseModel, last: Memory | None, final: bool
     ) -> Inference:
         if part.method == "exact":
             return infer(model, "exact", plan=part.plan)
-        if part.method == "mean_field":
+        if part.method in _FIELDS:
             return self._field(part, model, last, final)
+        passes = self.settings.passes_at(0 if last is None else last.level)
         options: dict[str, Any] = {}
         if part.method == "gibbs":
-            options = dict(_GIBBS_LAST if final else _GIBBS)
+            samples = passes or _GIBBS
+            options = {"burn_in": -(-samples // 3), "n_samples": samples}
+            if final and samples < _GIBBS_LAST["n_samples"]:
+                options = dict(_GIBBS_LAST)
+        elif part.method == "belief_propagation":
+            options = _MESSAGES | {"max_sweeps": _MOST_PASSES if final else passes or _MOST_PASSES}
+            options["messages"] = None if last is None else last.messages
         return infer(model, part.method, random_state=self.seed, **options)
 
     def _field(
-        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+        self, part: _Part, model: PairwiseModel, last: Memory | None, final: bool
     ) -> Inference:
         """Mean field from where it was; where hard pairs freeze it, also afresh if that is better.
 
@@ -277,20 +339,26 @@ class CoreGraph:
         options: dict[str, Any] = dict(_FIELD_FIRST if last is None else _FIELD)
         if final:
             options = dict(_FIELD_LAST)
+        elif last is not None:
+            options["max_sweeps"] = self.settings.passes_at(last.level) or _FIELD["max_sweeps"]
+        if part.trees is not None:
+            options["classes"] = part.trees
         if last is None:
-            return infer(model, "mean_field", random_state=self.seed, **options)
-        found = infer(model, "mean_field", random_state=self.seed, marginals=last, **options)
+            return infer(model, part.method, random_state=self.seed, **options)
+        found = infer(
+            model, part.method, random_state=self.seed, marginals=last.marginals, **options
+        )
         if not part.hard:
             return found
         options["max_sweeps"] = _FIELD_FIRST["max_sweeps"]
-        afresh = infer(model, "mean_field", random_state=self.seed, **options)
+        afresh = infer(model, part.method, random_state=self.seed, **options)
         assert found.log_partition is not None
         assert afresh.log_partition is not None
         return afresh if afresh.log_partition > found.log_partition else found
 
     def _unsure(self, part: _Part, model: PairwiseModel, found: Inference) -> int:
         """Nodes of hard pairs that another run might say something else about."""
-        if part.method == "mean_field":
+        if part.method in _FIELDS:
             return int(found.report["frozen"])
         if part.method != "gibbs" or not part.hard:
             return 0

@@ -16,7 +16,7 @@ from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
-from coterie.mixture.ppc.core import CoreGraph, CorePosterior
+from coterie.mixture.ppc.core import CoreGraph, CorePosterior, Memory
 from coterie.mixture.ppc.gaussians import (
     ONCE,
     CoreShares,
@@ -98,13 +98,18 @@ class EmState(NamedTuple):
     mixture : Mixture
     log_omega : float
         log Ω at the mixture's weights.
-    marginals : (s, K) or None
-        Of the nodes in the last E-step, where mean field goes on from; None before the first.
+    memory : Memory or None
+        Of the last E-step, where the next goes on from; None before the first.
     """
 
     mixture: Mixture
     log_omega: float
-    marginals: FloatArray | None
+    memory: Memory | None
+
+    def raised(self) -> EmState:
+        """The same with more passes from now on (PPC §6)."""
+        assert self.memory is not None
+        return self._replace(memory=self.memory._replace(level=self.memory.level + 1))
 
 
 class EmRun(NamedTuple):
@@ -165,12 +170,12 @@ def advance(problem: PpcProblem, so_far: EmRun, max_iter: int, tol: float) -> Em
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
         while len(bounds) < max_iter and not converged:
-            found = expect(
-                problem.rows, problem.core, state.mixture, state.marginals, problem.weights
-            )
+            found = expect(problem.rows, problem.core, state.mixture, state.memory, problem.weights)
             bounds.append(_bound(problem, state, found))
             state = _maximization(problem, state.mixture, found)
             converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
+            if converged and not problem.core.at_last_level(state.memory):
+                state, converged = state.raised(), False
             if not converged and not keep_going(len(bounds), max_iter, bounds[-1]):
                 break
     return EmRun(state, bounds, converged)
@@ -242,28 +247,28 @@ class Expectation(NamedTuple):
         Of all rows, about the means they were computed with.
     prior_counts : (K,)
         How often each cluster's weight counts: Σ_free r + Σ_nodes m q.
-    marginals : (s, K) or None
-        Of the nodes; None where there are none.
+    memory : Memory or None
+        What the next E-step goes on from; None without pairs.
     """
 
     log_likelihood: float
     moments: Moments
     prior_counts: FloatArray
-    marginals: FloatArray | None
+    memory: Memory | None
 
 
 def expect(
     rows: Rows,
     core: CoreGraph,
     mixture: Mixture,
-    last: FloatArray | None = None,
+    last: Memory | None = None,
     weights: RowWeights = ONCE,
 ) -> Expectation:
     """Penalised log-likelihood (without log Ω) and expected sums (PPC §2.3 and §3).
 
     Free rows are independent given the parameters and are done with in one pass over the blocks;
-    that pass brings back the log-densities of the core rows for the engine. `last` (s, K) are the
-    marginals of the E-step before; `weights` say how often rows count.
+    that pass brings back the log-densities of the core rows for the engine. `last` is what the
+    E-step before left; `weights` say how often rows count.
     """
     index = core.core
     free = fold(
@@ -285,7 +290,7 @@ def expect(
         free.log_likelihood + posterior.log_partition,
         free.moments.plus(inside),
         counts + core.exponent @ posterior.marginals,
-        posterior.marginals,
+        Memory(posterior.marginals, posterior.messages, 0 if last is None else last.level),
     )
 
 
@@ -293,7 +298,7 @@ def _core_posterior(
     core: CoreGraph,
     log_joint: FloatArray,
     mixture: Mixture,
-    last: FloatArray | None,
+    last: Memory | None,
     final: bool,
 ) -> tuple[CorePosterior, FloatArray | None]:
     """Posterior of the nodes, and the share (r, G) of each component in its cluster.
@@ -313,7 +318,7 @@ def _core_posterior(
 
 
 def posterior_of_all(
-    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+    rows: Rows, core: CoreGraph, mixture: Mixture, last: Memory | None = None
 ) -> tuple[FloatArray, CorePosterior | None]:
     """Constrained posterior (n, K) of every row, and what inference says of the core."""
     listed = core.core.rows
@@ -345,4 +350,4 @@ def _maximization(problem: PpcProblem, mixture: Mixture, found: Expectation) -> 
     weights = (pi[:, None] * counts / counts.sum(axis=1, keepdims=True)).ravel()
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     new = make_mixture(weights, means, covariances, shape)
-    return EmState(new, log_omega, found.marginals)
+    return EmState(new, log_omega, found.memory)

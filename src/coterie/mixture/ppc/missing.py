@@ -43,9 +43,7 @@ def marginal_log_densities(chunk: FloatArray, mixture: Mixture) -> FloatArray:
     return out
 
 
-def add_incomplete(
-    moments: Moments, chunk: FloatArray, resp: FloatArray, mixture: Mixture
-) -> None:
+def add_incomplete(moments: Moments, chunk: FloatArray, resp: FloatArray, mixture: Mixture) -> None:
     """Add rows (b, d) with gaps and responsibilities `resp` (b, G) to sums of our own."""
     covariance = mixture.shape.covariance
     for inside, known in _patterns(chunk):

@@ -141,6 +141,7 @@ class PPC(ConstrainedClusterer):
         default_certainty: float = 0.95,
         prior_rows: Any = "auto",
         reg_covar: float = 0.0,
+        passes: Any = "auto",
         n_init: int = 1,
         init: Any = "neighborhoods",
         max_iter: int = 100,
@@ -157,6 +158,7 @@ class PPC(ConstrainedClusterer):
         self.default_certainty = default_certainty
         self.prior_rows = prior_rows
         self.reg_covar = reg_covar
+        self.passes = passes
         self.n_init = n_init
         self.init = init
         self.max_iter = max_iter
@@ -188,13 +190,15 @@ class PPC(ConstrainedClusterer):
         if constraints.is_hard.any():
             constraints.check_feasible(k, hard_only=True)
         rng = check_random_state(self.random_state)
-        settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
+        settings = PpcSettings(
+            self.inference, self.sampling, self.default_certainty, _check_passes(self.passes)
+        )
         core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)), weights)
         rows, given = fit_rows(X, weights)
         if (fallback := core.fallback()) is not None:
             warnings.warn(fallback, ApproximationWarning, stacklevel=2)
         starts = self._starts(given, constraints, rng)
-        shape = self._shape(prior=make_prior(starts, self.prior_rows))
+        shape = self._shape(prior=make_prior(rows, starts, self.prior_rows))
         problem = make_problem(rows, RowWeights(given.weights), core, shape, self.weights_update)
         problem, best = self._run(problem, starts, constraints)
         if not best.converged:
@@ -267,9 +271,7 @@ class PPC(ConstrainedClusterer):
 
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
-        resp, posterior = posterior_of_all(
-            problem.rows, problem.core, mixture, best.state.marginals
-        )
+        resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, best.state.memory)
         labels = resp.argmax(axis=1)
         if posterior is not None:
             labels[core.rows] = core.expand(posterior.labels)
@@ -362,3 +364,14 @@ class PPC(ConstrainedClusterer):
         n_components, d = self.means_.shape
         covariance = COVARIANCES[type_of(self)].n_parameters(n_components, d)
         return covariance + n_components * d + n_components - 1
+
+
+def _check_passes(passes: Any) -> tuple[int, int] | None:
+    """First and last number of passes; None for "auto"."""
+    if isinstance(passes, str) and passes == "auto":
+        return None
+    pair = passes if isinstance(passes, (tuple, list)) and len(passes) == 2 else (passes, passes)
+    first, last = (check_count("passes", value) for value in pair)
+    if first > last:
+        raise InvalidParameter(f"passes={passes!r} must rise: give (first, last) in that order.")
+    return first, last

@@ -47,14 +47,15 @@ def fit_rows(X: Any, weights: FloatArray | None) -> FitRows:
     each = np.empty(0) if weights is None else weights
     if not isinstance(X, np.ndarray) or not np.isnan(X).any():
         rows = centered(X)
-        return FitRows(rows, StartRows(rows, X, each))
+        return FitRows(rows, StartRows(rows, X, each, np.ones(rows.d)))
     gaps = np.isnan(X)
     nothing = np.flatnonzero(gaps.all(axis=0))
     if nothing.size:
         raise InvalidData(f"column {nothing[0]} of X has no value in any row; leave it out.")
     mean = np.nanmean(X, axis=0)
     filled = np.where(gaps, mean, X)
-    return FitRows(Rows(X, shift=mean), StartRows(Rows(filled, shift=mean), filled, each))
+    given = StartRows(Rows(filled, shift=mean), filled, each, 1.0 - gaps.mean(axis=0))
+    return FitRows(Rows(X, shift=mean), given)
 
 
 class Starts(NamedTuple):
@@ -109,16 +110,16 @@ def find_starts(
     return Starts(given, each, alone)
 
 
-def make_prior(starts: Starts, rows: Any) -> CovariancePrior | None:
-    """The prior of covariances that counts as `rows` rows; "auto": as many as pin one down."""
-    if rows == 0:
+def make_prior(rows: Rows, starts: Starts, prior_rows: Any) -> CovariancePrior | None:
+    """The prior of covariances that counts as so many rows; "auto": as many as pin one down."""
+    if prior_rows == 0:
         return None
     given, within = starts.given, starts.within()
-    floor = column_floor(given.rows, *column_moments(given))
+    floor = column_floor(rows, given.weights, *column_moments(given))
     n_rows = float(given.weights.sum()) if given.weights.size else given.rows.n
     d = within.shape[0]
     return CovariancePrior(
-        d + 1.0 if rows == "auto" else float(rows),
+        d + 1.0 if prior_rows == "auto" else float(prior_rows),
         prior_target(within, n_rows, floor),
         floor.least,
     )

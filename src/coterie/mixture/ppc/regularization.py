@@ -59,28 +59,31 @@ class Floor(NamedTuple):
     variance: FloatArray
 
 
-def column_floor(rows: Rows, mean: FloatArray, variance: FloatArray) -> Floor:
+def column_floor(rows: Rows, weights: FloatArray, mean: FloatArray, variance: FloatArray) -> Floor:
     """The floor of each column from its mean and variance (d,) and the values of a sample.
 
-    A constant column tells clusters apart in no way, whatever its variance: it gets 1.
+    `weights` (n,) say how often rows count, of size 0 where all count once. A constant column tells clusters apart in no way, whatever its variance: it gets 1.
     """
     constant = variance <= _ROUNDING * (mean + rows.origin) ** 2
     variance = np.where(constant, 1.0, variance)
-    step = max(1, rows.n // _SAMPLE)
-    sample = np.asarray(rows.source.take(np.arange(0, rows.n, step)), dtype=np.float64)
-    agree = np.array([_agreement(column[~np.isnan(column)]) for column in sample.T])
+    chosen = np.arange(0, rows.n, max(1, rows.n // _SAMPLE))
+    sample = np.asarray(rows.source.take(chosen), dtype=np.float64)
+    times = weights[chosen] if weights.size else np.ones(chosen.size)
+    agree = np.array([_agreement(column, times) for column in sample.T])
     with np.errstate(divide="ignore"):
         share = agree**2 / (1.0 - agree**2)  # 1/(m² − 1) with 1/m the chance of agreement
     return Floor(variance * np.clip(share, _LEAST, 1.0), variance)
 
 
-def _agreement(values: FloatArray) -> float:
-    """The chance that two rows have the same value, estimated without bias."""
-    n = values.size
-    if n < 2:
+def _agreement(values: FloatArray, times: FloatArray) -> float:
+    """The chance that two rows have the same known value, estimated without bias."""
+    known = ~np.isnan(values)
+    total = float(times[known].sum())
+    if total <= 1.0:
         return 0.0
-    count = np.unique(values, return_counts=True)[1].astype(np.float64)
-    return float((count * (count - 1.0)).sum() / (n * (n - 1.0)))
+    each = np.unique(values[known], return_inverse=True)[1]
+    count = np.bincount(each, weights=times[known])
+    return float((count * np.maximum(count - 1.0, 0.0)).sum() / (total * (total - 1.0)))
 
 
 def prior_target(within: FloatArray, n_rows: float, floor: Floor) -> FloatArray:

@@ -147,4 +147,5 @@ def _part(
     alone = starts.alone
     if alone is not None and alone.labels is not None:
         alone = alone._replace(labels=alone.labels[chosen])
-    return part, Starts(StartRows(filled, None, weights), (each,), alone)
+    given = StartRows(filled, None, weights, starts.given.known)
+    return part, Starts(given, (each,), alone)

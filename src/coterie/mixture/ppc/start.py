@@ -41,11 +41,14 @@ class StartRows(NamedTuple):
     X : array (n, d), or stored rows
         The same rows, as estimators take them.
     weights : (n,), of size 0 where all count once
+    known : (d,)
+        Share of each column's values that are no gaps.
     """
 
     rows: Rows
     X: Any
     weights: FloatArray
+    known: FloatArray
 
     @property
     def sample_weight(self) -> FloatArray | None:
@@ -121,18 +124,23 @@ def mixture_of(start: Start, given: StartRows, shape: MixtureShape) -> Mixture:
 
 
 def within_clusters(start: Start, given: StartRows) -> FloatArray:
-    """Covariance (d, d) within the clusters of a start; of all rows where it has none."""
+    """Covariance (d, d) within the clusters of a start; of all rows where it has none.
+
+    Gaps were filled with one value, so what they add to no square is made up for.
+    """
     plain = MixtureShape(1, 1, "tied", 0.0)
     if start.labels is None:
-        return _of_all(given, plain)
-    n_clusters = int(start.labels.max()) + 1
-    return _fitted(given, start.labels, plain._replace(n_clusters=n_clusters))[2]
+        within = _of_all(given, plain)
+    else:
+        n_clusters = int(start.labels.max()) + 1
+        within = _fitted(given, start.labels, plain._replace(n_clusters=n_clusters))[2]
+    return within / np.sqrt(np.outer(given.known, given.known))
 
 
 def column_moments(given: StartRows) -> tuple[FloatArray, FloatArray]:
     """Mean and variance (d,) of each column, measured from the origin of the rows."""
     means, variances = _whole(given, MixtureShape(1, 1, "diag", 0.0))
-    return means[0], variances[0]
+    return means[0], variances[0] / given.known
 
 
 def _kind(init: str, constraints: Constraints, number: int) -> str:
@@ -145,9 +153,7 @@ def _kind(init: str, constraints: Constraints, number: int) -> str:
     return "mosaic" if number == 1 and telling else "random"
 
 
-def _random_rows(
-    given: StartRows, count: int, random_state: np.random.RandomState
-) -> FloatArray:
+def _random_rows(given: StartRows, count: int, random_state: np.random.RandomState) -> FloatArray:
     chance = given.weights / given.weights.sum() if given.weights.size else None
     chosen = random_state.choice(given.rows.n, count, replace=False, p=chance)
     return np.asarray(given.rows.take(chosen), np.float64)
@@ -168,9 +174,7 @@ def _whole(given: StartRows, shape: MixtureShape) -> tuple[FloatArray, FloatArra
     return middle, whole
 
 
-def _moments(
-    given: StartRows, labels: IntArray, means: FloatArray, shape: MixtureShape
-) -> Moments:
+def _moments(given: StartRows, labels: IntArray, means: FloatArray, shape: MixtureShape) -> Moments:
     about = StartMeans(means, shape.covariance)
     state = RowLabels(labels, given.weights)
     return fold(map_blocks(given.rows, label_moments, about, state=state))
