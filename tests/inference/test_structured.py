@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from problems import assemble, random_problem
-from reference.pairwise import enumerate_model
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -18,6 +17,7 @@ from coterie.inference import (
     structured_mean_field,
     tree_classes,
 )
+from reference.pairwise import enumerate_model
 
 
 @pytest.mark.parametrize("seed", range(120))

@@ -366,3 +366,62 @@ def test_where_must_links_join_most_rows_starts_are_kmeans_and_random_not_mosaic
     X = np.random.default_rng(0).normal(size=(36, 2))
     PPC(2, n_init=3, random_state=0).fit(X, constraints=grid_neighbors((6, 6), q=0.1))
     PPC(2, n_init=3, random_state=0).fit(X)
+
+
+# -- passes ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("inference", ["gibbs", "mean_field", "structured_mean_field"])
+def test_passes_rise_as_em_comes_to_rest(inference, monkeypatch):
+    from coterie.mixture.ppc import core
+
+    rng = np.random.default_rng(12)
+    X, y = blobs(20, 2, 2, 1.5, rng)
+    pairs = labelled_pairs(y, 60, rng, flip=0.1)
+    asked, infer = [], core.infer
+
+    def counted(model, method, **options):
+        asked.append(options.get("n_samples", options.get("max_sweeps")))
+        return infer(model, method, **options)
+
+    monkeypatch.setattr("coterie.mixture.ppc.core.infer", counted)
+    model = fit(X, pairs, inference=inference, passes=(3, 24), tol=1e-2, max_iter=200)
+    assert model.converged_
+    steps = [count for count in asked if count in (3, 6, 12, 24)]
+    assert steps == sorted(steps)
+    assert set(steps) == {3, 6, 12, 24}
+    fixed = fit(X, pairs, inference=inference, passes=24, tol=1e-2, max_iter=200)
+    assert adjusted_rand_score(fixed.labels_, model.labels_) > 0.9
+
+
+def test_structured_mean_field_bound_never_falls():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = blobs(15, 2, 2, 1.0, rng)
+        pairs = labelled_pairs(y, 60, rng, flip=0.2)
+        settings = {"tol": 0, "max_iter": 20, "weights_update": "proportions"}
+        model = fit(X, pairs, inference="structured_mean_field", **settings)
+        assert np.diff(model.lower_bounds_).min() > -1e-8, seed
+        assert model.inference_report_["lower_bound"] == "lower bound"
+
+
+def test_belief_propagation_goes_on_from_the_last_messages(monkeypatch):
+    """After the first E-step most nodes are silent; what is found is what fresh messages find."""
+    from coterie.mixture.ppc import core
+
+    links = grid_neighbors((12, 12), q=0.2)
+    X = np.random.default_rng(0).normal(size=(144, 1)) + (np.arange(144) // 72)[:, None]
+    sweeps, infer = [], core.infer
+
+    def counted(model, method, **options):
+        found = infer(model, method, **options)
+        sweeps.append((options.get("messages") is not None, found.sweeps))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.mixture.ppc.core.infer", counted)
+        model = fit(X, links, inference="belief_propagation")
+    first = [count for warm, count in sweeps if not warm]
+    later = [count for warm, count in sweeps if warm]
+    assert later
+    assert np.mean(later) < np.mean(first)
+    again = fit(X, links, inference="belief_propagation", init=model, max_iter=1, tol=0)
+    np.testing.assert_allclose(again.resp_, model.resp_, atol=0.02)

@@ -38,6 +38,8 @@ def test_infeasible_hard_pairs_name_a_minimal_conflict():
         ({"init": np.zeros((3, 3))}, "shape"),
         ({"reg_covar": -1.0}, "reg_covar"),
         ({"prior_rows": -1.0}, "prior_rows"),
+        ({"passes": 0}, "passes"),
+        ({"passes": (8, 4)}, "rise"),
         ({"prior_rows": "many"}, "prior_rows"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),

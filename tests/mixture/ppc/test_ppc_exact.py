@@ -7,9 +7,10 @@ import pytest
 from ppc_problems import small_problem
 
 from coterie.data import Rows
-from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.em import expect, posterior_of_all
 from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.posteriors import pair_posteriors
 from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior
 from reference.ppc import cluster_log_likelihood, naive_ppc
 

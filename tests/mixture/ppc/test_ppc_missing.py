@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ppc_problems import PLAIN, TYPES, assert_finite, blobs, fit, labelled_pairs
-from reference.ppc import naive_gap_step, naive_ppc
 from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import Constraints
 from coterie.exceptions import InvalidData
 from coterie.mixture import PPC
+from reference.ppc import naive_gap_step, naive_ppc
 
 
 def with_gaps(X, share, rng):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from coterie._typing import BoolArray, FloatArray, IntArray
-from coterie.constraints import Constraints, Core
+from coterie.constraints import Constraints
 from coterie.exceptions import TooWide
 from coterie.inference import (
     ExactPlan,
@@ -25,8 +25,9 @@ from coterie.inference import (
 )
 from coterie.inference.annealing import hard_entries, softened
 from coterie.inference.model import components, entry_rows, subgraph
+from coterie.mixture.ppc.posteriors import CorePosterior, Memory
 
-__all__ = ["CoreGraph", "CorePosterior", "Memory", "PpcSettings", "pair_posteriors"]
+__all__ = ["CoreGraph", "PpcSettings"]
 
 _FIELDS = ("mean_field", "structured_mean_field")
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
@@ -38,7 +39,7 @@ _FIELD_LAST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False}
 _GIBBS = 60  # samples of an E-step, after a third as many that are not counted
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
 # Messages go on from the last E-step and need not settle further than EM does.
-_MESSAGES = {"tol": 1e-4, "decode": False}
+_MESSAGES: dict[str, Any] = {"tol": 1e-4, "decode": False}
 _MOST_PASSES = 200  # of messages
 _DISAGREE = 0.5  # two samplers give a node another label for certain
 
@@ -58,55 +59,6 @@ class PpcSettings(NamedTuple):
     def is_last(self, level: int) -> bool:
         """Whether no level has more passes."""
         return self.passes is None or self.passes[0] << level >= self.passes[1]
-
-
-class Memory(NamedTuple):
-    """Where an E-step goes on from.
-
-    Attributes
-    ----------
-    marginals : (s, K)
-    messages : (2E, K) or None
-        Of belief propagation.
-    level : int
-        How far the number of passes has risen.
-    """
-
-    marginals: FloatArray
-    messages: FloatArray | None = None
-    level: int = 0
-
-    def of(self, nodes: IntArray) -> Memory:
-        """Of some nodes."""
-        return Memory(self.marginals[nodes], None, self.level)
-
-
-class CorePosterior(NamedTuple):
-    """What inference says of the nodes.
-
-    Attributes
-    ----------
-    marginals : (s, K)
-    log_partition : float
-        log Σ_y exp(−E(y)), a lower bound of it or an estimate.
-    edge_same : (2E,) or None
-        P(y_i = y_j) of each CSR entry; mean field leaves it to the final E-step.
-    labels : (s,) int64
-    converged : bool
-    unsure : int
-        Nodes of hard pairs whose marginals may be wrong: frozen in mean field, or different in two
-        Gibbs samplers (looked for in the final E-step).
-    messages : (2E, K) or None
-        Of belief propagation.
-    """
-
-    marginals: FloatArray
-    log_partition: float
-    edge_same: FloatArray | None
-    labels: IntArray
-    converged: bool
-    unsure: int = 0
-    messages: FloatArray | None = None
 
 
 class _Part(NamedTuple):
@@ -429,24 +381,3 @@ def _free_energy(model: PairwiseModel, found: Inference) -> float:
         paid = chance > 0
         value -= float((cost[once, 0][paid] * chance[paid]).sum())
     return value
-
-
-def pair_posteriors(
-    constraints: Constraints, core: Core, resp: FloatArray, posterior: CorePosterior | None
-) -> FloatArray:
-    """P(z_i = z_j | X, pairs) of every pair, (m,).
-
-    From the engine for pairs in the graph; 1 for pairs inside a group of hard must-links. Pairs of
-    weight 0 are not in the graph: for them the rows count as independent given the rest.
-    """
-    i, j = constraints.pairs.T
-    out = np.einsum("mk,mk->m", resp[i], resp[j])
-    if posterior is None:
-        return out
-    of_edge = np.empty(core.edges.shape[0])
-    of_edge[core.edge_of] = posterior.edge_same
-    in_graph = core.pair_edge >= 0
-    out[in_graph] = of_edge[core.pair_edge[in_graph]]
-    node = core.node_of_row
-    out[(node[i] == node[j]) & (node[i] >= 0)] = 1.0
-    return np.clip(out, 0.0, 1.0)

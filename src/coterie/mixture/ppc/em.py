@@ -16,7 +16,7 @@ from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
-from coterie.mixture.ppc.core import CoreGraph, CorePosterior, Memory
+from coterie.mixture.ppc.core import CoreGraph
 from coterie.mixture.ppc.gaussians import (
     ONCE,
     CoreShares,
@@ -34,6 +34,7 @@ from coterie.mixture.ppc.model import (
     make_mixture,
     maximize,
 )
+from coterie.mixture.ppc.posteriors import CorePosterior, Memory
 from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at, by_proportions
 from coterie.progress import keep_going
 

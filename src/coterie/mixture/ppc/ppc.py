@@ -17,11 +17,12 @@ from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.inference import engines
-from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem, posterior_of_all
 from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
 from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.posteriors import pair_posteriors
 from coterie.mixture.ppc.preparation import Starts, find_starts, fit_rows, make_prior
 from coterie.mixture.ppc.regularization import CovariancePrior
 from coterie.mixture.ppc.report import describe, warn_of_doubts
@@ -52,8 +53,11 @@ class PPC(ConstrainedClusterer):
     ----------
     n_components : int, default=2
         Number of clusters.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-    inference : {"auto", "exact", "mean_field", "gibbs", "belief_propagation"}, default="auto"
+    covariance_type : {"auto", "full", "tied", "diag", "spherical"}, default="auto"
+        "auto" compares all four from the first start (on a sample of many rows): by how well the
+        mixture foretells the answers, and where that does not decide by Akaike's criterion.
+    inference : {"auto", "exact", "mean_field", "structured_mean_field", "gibbs", \
+            "belief_propagation"}, default="auto"
         How the posterior of rows in pairs is found. "auto" is exact wherever that is affordable
         and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
     sampling : {"point", "chunklet"}, default="point"
@@ -69,8 +73,17 @@ class PPC(ConstrainedClusterer):
         Gaussians that make up each cluster. Pairs act on clusters.
     default_certainty : float, default=0.95
         Probability that a pair given without a certainty is right.
-    reg_covar : float, default=1e-6
+    prior_rows : float or "auto", default="auto"
+        How many rows the prior of each covariance counts as: it draws them to the covariance
+        within all clusters together and keeps them from being thinner than values are recorded,
+        both in the scale of each column. "auto" is n_features + 1; 0 is no prior, and with
+        `reg_covar=1e-6` GaussianMixture's likelihood.
+    reg_covar : float, default=0
         Added to the diagonal of every covariance, in the units of the data, squared.
+    passes : int, (int, int) or "auto", default="auto"
+        Gibbs samples, mean-field sweeps or most sweeps of messages in an E-step that is not exact.
+        Of two numbers the first is doubled whenever EM comes to rest, up to the second
+        (Lu and Leen 2007, section 6). "auto" is 60 samples, 1 sweep, 200 sweeps.
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept (by mean field where `inference`
         gives an estimate). Of more than 5 the first 5 and the 5 others that are best after 10
@@ -98,10 +111,13 @@ class PPC(ConstrainedClusterer):
     weights_ : ndarray of shape (n_components * components_per_cluster,)
         Components of a cluster stand together.
     means_ : ndarray of shape (n_components * components_per_cluster, n_features)
+    covariance_type_ : str
+        The type fitted.
     covariances_, precisions_, precisions_cholesky_ : ndarray
         In the shapes of scikit-learn's GaussianMixture.
     lower_bound_ : float
-        Penalised log-likelihood per row; a lower bound of it where mean field or the Ω of a
+        Penalised log-likelihood per row, with the logarithm of the covariances' prior (at most 0);
+        a lower bound of it where mean field or the Ω of a
         spanning forest is used, an estimate with Gibbs sampling, belief propagation and
         `weights_update="nonoverlapping"`: `inference_report_["lower_bound"]` says which.
     lower_bounds_ : list of float
@@ -180,10 +196,13 @@ class PPC(ConstrainedClusterer):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+            NaN where a value is not known: it is integrated out, exactly.
         y : ignored
             Present for scikit-learn's conventions. Known labels enter by
             `Constraints.from_labels`.
         constraints : Constraints, optional
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts. The copies of a row in a pair share its cluster.
         """
         X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = self._check_parameters(X.shape[0])

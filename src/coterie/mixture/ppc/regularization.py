@@ -7,9 +7,9 @@ it, both in the scale of each column.
 
 The *floor*. A value that is one of m equally likely ones, δ apart, stands for an interval of
 width δ: its variance is not known to be less than δ²/12 = V/(m² − 1), V the column's variance
-(Sheppard's correction). For other columns 1/m is the chance that two rows agree, which is the same
-for equally likely values, close to δ²/12 for rounded Gaussians, and also tells of one frequent value
-among continuous ones. A cluster of one category then gains about what it costs to name it.
+(Sheppard's correction). For other columns 1/m is the chance that two rows agree: the same for
+equally likely values, close to δ²/12 for rounded Gaussians, and telling of one frequent value among
+continuous ones as well. A cluster of one category then gains about what it costs to name it.
 
 The *target*. Each covariance is drawn towards that of all clusters together, and this towards
 its diagonal, by as much as ν more rows would: less, the more rows a cluster has. It is an inverse
@@ -62,7 +62,8 @@ class Floor(NamedTuple):
 def column_floor(rows: Rows, weights: FloatArray, mean: FloatArray, variance: FloatArray) -> Floor:
     """The floor of each column from its mean and variance (d,) and the values of a sample.
 
-    `weights` (n,) say how often rows count, of size 0 where all count once. A constant column tells clusters apart in no way, whatever its variance: it gets 1.
+    `weights` (n,) say how often rows count, of size 0 where all count once. A constant column
+    tells clusters apart in no way, whatever its variance: it gets 1.
     """
     constant = variance <= _ROUNDING * (mean + rows.origin) ** 2
     variance = np.where(constant, 1.0, variance)

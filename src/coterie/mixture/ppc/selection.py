@@ -62,11 +62,12 @@ def choose_type(
         problem, starts = _part(problem, starts, constraints, weights_update, chosen)
         constraints = constraints.subset(chosen)
     first = starts._replace(each=starts.each[:1])
+    shown = _telling_columns(problem.rows)
     found: list[_Candidate] = []
     refusal: InvalidData | None = None
     for name in COVARIANCES:
         try:
-            found.append(_candidate(problem, first, constraints, name, max_iter, tol))
+            found.append(_candidate(problem, shown, first, constraints, name, max_iter, tol))
         except InvalidData as error:  # singular without a prior: another type may not be
             refusal = error
     if not found:
@@ -78,8 +79,20 @@ def choose_type(
     return Choice(best.covariance_type, best.run if whole and len(starts.each) == 1 else None)
 
 
+def _telling_columns(rows: Rows) -> Rows:
+    """The rows with gaps for the values of constant columns.
+
+    What density a mixture gives to a constant is a matter of the prior and of the type alone.
+    """
+    values = np.asarray(rows.take(np.arange(rows.n)), dtype=np.float64)
+    constant = np.nanmax(values, axis=0) == np.nanmin(values, axis=0)
+    values[:, constant] = np.nan
+    return Rows(values)
+
+
 def _candidate(
     problem: PpcProblem,
+    shown: Rows,
     starts: Starts,
     constraints: Constraints,
     covariance_type: str,
@@ -90,7 +103,7 @@ def _candidate(
     mixtures = starts.mixtures(problem, max_iter, tol)
     run = best_run(problem, mixtures, 1, max_iter, tol)
     mixture = run.state.mixture
-    resp = np.concatenate(list(map_blocks(problem.rows, cluster_log_densities, mixture)))
+    resp = np.concatenate(list(map_blocks(shown, cluster_log_densities, mixture)))
     of_rows = log_sum_rows(resp)
     weights = problem.weights.weights
     likelihood = float(of_rows @ weights if weights.size else of_rows.sum())
