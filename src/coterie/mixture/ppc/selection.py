@@ -114,16 +114,17 @@ def _candidate(
 def foretold(constraints: Constraints, resp: FloatArray) -> float:
     """log P(answers | posteriors of the plain mixture), rows independent given `resp` (n, K).
 
-    An answer of certainty γ is right with probability γ; nobody is more than .95 sure here, so that
-    one answer that a mixture gets wrong never decides against it alone.
+    An answer of certainty γ is right with probability γ, and counts as often as its weight says.
+    Nobody is more than .95 sure here, so that one answer never decides alone; a hard one counts
+    once.
     """
     i, j = constraints.pairs.T
     together = np.einsum("mk,mk->m", resp[i], resp[j])
     agrees = np.where(constraints.kind > 0, together, 1.0 - together)
     sure = np.where(np.isnan(constraints.certainty), _MOST_SURE, constraints.certainty)
     sure = np.minimum(sure, _MOST_SURE)
-    heard = constraints.weight > 0
-    return float(np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees))[heard].sum())
+    times = np.where(np.isinf(constraints.weight), 1.0, constraints.weight)
+    return float(times @ np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees)))
 
 
 def _sample(constraints: Constraints, seed: int) -> IntArray:
