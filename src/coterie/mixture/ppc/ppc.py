@@ -182,6 +182,8 @@ class PPC(ConstrainedClusterer):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    _reads_stored_rows = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True  # gaps are integrated out
@@ -195,8 +197,9 @@ class PPC(ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            NaN where a value is not known: it is integrated out, exactly.
+        X : array-like or data frame of shape (n_samples, n_features), or rows in files
+            NaN where a value is not known: it is integrated out, exactly. Rows in files
+            (`coterie.data.open_rows`, Dask) are read by passes and may hold no NaN.
         y : ignored
             Present for scikit-learn's conventions. Known labels enter by
             `Constraints.from_labels`.
@@ -372,12 +375,12 @@ class PPC(ConstrainedClusterer):
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion of the plain mixture on X; lower is better."""
-        n = np.shape(X)[0]
-        return float(-2 * self.score(X) * n + self._n_parameters() * np.log(n))
+        of_rows = self.score_samples(X)
+        return float(-2 * of_rows.sum() + self._n_parameters() * np.log(of_rows.size))
 
     def aic(self, X: Any) -> float:
         """Akaike information criterion of the plain mixture on X; lower is better."""
-        return float(-2 * self.score(X) * np.shape(X)[0] + 2 * self._n_parameters())
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
 
     def _n_parameters(self) -> int:
         n_components, d = self.means_.shape

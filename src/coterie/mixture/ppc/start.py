@@ -99,11 +99,13 @@ def find_start(
         means = _given_means(init, n_clusters, rows.d) - rows.origin
         labels = np.concatenate(list(map_blocks(rows, nearest_means, means)))
         return Start(labels, None, seed)
-    init = _kind(init, constraints, number)
+    init = _kind(init, constraints, number, rows.in_memory)
     if init == "random":
         return Start(None, _random_rows(given, n_components, random_state), seed)
     if init == "kmeans":
         model: Any = KMeans(n_clusters, n_init=1, random_state=seed)
+        if not rows.in_memory:  # what reads files by passes
+            model = PCKMeans(n_clusters, init="k-means++", random_state=seed)
         labels = model.fit(given.X, sample_weight=given.sample_weight).labels_
     else:
         model = PCKMeans(n_clusters, init="neighborhoods", max_iter=30, random_state=seed)
@@ -111,7 +113,7 @@ def find_start(
             model = Mosaic(n_clusters, random_state=seed)
         model.fit(given.X, constraints=constraints, sample_weight=given.sample_weight)
         labels = model.labels_
-    return Start(labels.astype(np.int64), None, seed)
+    return Start(np.asarray(labels).astype(np.int64), None, seed)
 
 
 def mixture_of(start: Start, given: StartRows, shape: MixtureShape) -> Mixture:
@@ -143,14 +145,14 @@ def column_moments(given: StartRows) -> tuple[FloatArray, FloatArray]:
     return means[0], variances[0] / given.known
 
 
-def _kind(init: str, constraints: Constraints, number: int) -> str:
-    """Which of `INITS` a start is."""
+def _kind(init: str, constraints: Constraints, number: int, in_memory: bool) -> str:
+    """Which of `INITS` a start is; Mosaic works on rows in memory only."""
     if init != "neighborhoods":
         return init
     telling = _pairs_tell(constraints)
     if number == 0:
         return init if telling or not constraints.n_pairs else "kmeans"
-    return "mosaic" if number == 1 and telling else "random"
+    return "mosaic" if number == 1 and telling and in_memory else "random"
 
 
 def _random_rows(given: StartRows, count: int, random_state: np.random.RandomState) -> FloatArray:
