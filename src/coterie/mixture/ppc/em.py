@@ -58,7 +58,10 @@ __all__ = [
 # Strengths of hard pairs before they are hard: certainties of .95 and .9975.
 _SOFTER = (3.0, 6.0)
 WHOLE = 5  # starts that are run to the end, of however many
-_BRIEF = 10  # iterations after which starts are compared: the order of their bounds rarely changes
+# Iterations after which starts are compared: after the last the order of their bounds rarely
+# changes; before, a third of them is kept.
+_BRIEF = (4, 7, 10)
+_FEW = 5  # starts that are not thinned out before
 
 
 class PpcProblem(NamedTuple):
@@ -199,15 +202,28 @@ def best_run(
     sure = WHOLE if n_init > WHOLE else 0
     whole = min(n_init, WHOLE)
     if len(runs) > sure + whole:
-        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs[sure:]]
-        scores = np.array([comparable_bound(problem, found) for found in brief])
-        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
-        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
-        runs[sure:] = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
+        runs[sure:] = _promising(problem, runs[sure:], whole, max_iter, tol)
     ended = [advance(problem, start, max_iter, tol) for start in runs]
     if len(ended) == 1:
         return ended[0]
     return max(ended, key=lambda found: comparable_bound(problem, found))
+
+
+def _promising(
+    problem: PpcProblem, runs: list[EmRun], n_kept: int, max_iter: int, tol: float
+) -> list[EmRun]:
+    """The best of the starts after a few iterations; the worst stop after fewer."""
+    for iterations in _BRIEF:
+        last = iterations == _BRIEF[-1]
+        if not last and len(runs) <= max(n_kept, _FEW):
+            continue
+        runs = [advance(problem, start, min(iterations, max_iter), tol) for start in runs]
+        scores = np.array([comparable_bound(problem, found) for found in runs])
+        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
+        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
+        left = n_kept if last else max(n_kept, _FEW, -(-len(runs) // 3))
+        runs = [runs[i] for i in np.argsort(behind, kind="stable")[:left]]
+    return runs
 
 
 def _bound(problem: PpcProblem, state: EmState, found: Expectation) -> float:

@@ -87,7 +87,7 @@ class PPC(ConstrainedClusterer):
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept (by mean field where `inference`
         gives an estimate). Of more than 5 the first 5 and the 5 others that are best after 10
-        iterations are run to the end.
+        iterations are run to the end; two thirds of the others stop after 4, and again after 7.
     init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
         A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
         rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
