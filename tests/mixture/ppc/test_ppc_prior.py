@@ -173,6 +173,23 @@ def test_answers_decide_where_density_does_not():
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
+def test_must_links_alone_do_not_ask_for_one_cluster_that_takes_everything():
+    """Neighbours in an image: a cluster of all rows would foretell every one of them."""
+    from coterie.constraints import grid_neighbors
+    from coterie.mixture.ppc.selection import foretold
+
+    truth = np.add.outer(np.arange(12), np.arange(12)).ravel() // 8
+    links = grid_neighbors((12, 12), q=0.1)
+    right, all_in_one = np.eye(3)[truth], np.tile([1.0, 0.0, 0.0], (144, 1))
+    assert foretold(links, right) > foretold(links, all_in_one) + 3
+    rng = np.random.default_rng(9)
+    X = 3 * truth[:, None] + rng.normal(size=(144, 2))
+    known = labelled_pairs(truth, 60, rng)  # of both kinds: by what was answered
+    assert foretold(known, right) > foretold(known, all_in_one) + 3
+    model = PPC(3, random_state=0).fit(X, constraints=links)
+    assert adjusted_rand_score(truth, model.labels_) > 0.9
+
+
 def test_a_large_table_is_chosen_for_by_a_sample():
     rng = np.random.default_rng(7)
     X, y = blobs(4000, 2, 2, 4.0, rng)

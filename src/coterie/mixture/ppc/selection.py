@@ -116,15 +116,26 @@ def foretold(constraints: Constraints, resp: FloatArray) -> float:
 
     An answer of certainty γ is right with probability γ, and counts as often as its weight says.
     Nobody is more than .95 sure here, so that one answer never decides alone; a hard one counts
-    once.
+    once. Pairs of one kind only (neighbours in an image) were picked by what they are: of those it
+    is by how much likelier they are than two rows picked at random, or one cluster that takes
+    everything would foretell all must-links.
     """
     i, j = constraints.pairs.T
+    must = constraints.kind > 0
     together = np.einsum("mk,mk->m", resp[i], resp[j])
-    agrees = np.where(constraints.kind > 0, together, 1.0 - together)
     sure = np.where(np.isnan(constraints.certainty), _MOST_SURE, constraints.certainty)
     sure = np.minimum(sure, _MOST_SURE)
     times = np.where(np.isinf(constraints.weight), 1.0, constraints.weight)
-    return float(times @ np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees)))
+
+    def log_chance(same: FloatArray) -> FloatArray:
+        agrees = np.where(must, same, 1.0 - same)
+        return np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees))
+
+    value = log_chance(together)
+    if must.all() or not must.any():
+        share = resp.mean(axis=0)
+        value -= log_chance(np.full(must.size, share @ share))
+    return float(times @ value)
 
 
 def _sample(constraints: Constraints, seed: int) -> IntArray:
