@@ -85,7 +85,8 @@ def compare(
         return GaussianMixture(k, tol=0, max_iter=max_iter, **given).fit(X)
 
     def ours(max_iter: int) -> object:
-        model = PPC(k, tol=0, max_iter=max_iter, init=start, random_state=0, **params)
+        settings = {"tol": 0, "max_iter": max_iter, "init": start, "random_state": 0}
+        model = PPC(k, covariance_type="full", **settings, **params)
         return model.fit(X, constraints=pairs)
 
     few = np.arange(5000)

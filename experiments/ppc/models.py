@@ -55,11 +55,12 @@ def accuracy(y: NDArray[Any], labels: NDArray[Any]) -> float:
 
 
 def fit_ppc(k: int, X: NDArray[Any], pairs: Constraints, seed: int, **options: Any) -> PPC:
-    """The best of some starts by penalised likelihood.
+    """The best of some starts by penalised likelihood, with the paper's covariances: no prior.
 
     In two dimensions EM is cheap and leaves flat stretches late: more starts, a finer tolerance.
     """
-    model = PPC(k, random_state=seed, **search(X), **options)
+    paper = {"covariance_type": "full", "prior_rows": 0}
+    model = PPC(k, random_state=seed, **paper, **search(X), **options)
     return model.fit(X, constraints=pairs)
 
 

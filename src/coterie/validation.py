@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from coterie.constraints import Constraints
@@ -39,6 +40,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
     """Return `X` as a C-ordered float32/float64 array or a CSR matrix with sorted indices.
 
     Sets or checks `n_features_in_` and `feature_names_in_` as every scikit-learn estimator does.
+    NaN is let through for an estimator whose tags say that it takes it.
     """
     if sp.issparse(X):
         _check_indices(X)
@@ -51,6 +53,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
             dtype=[np.float64, np.float32],
             order="C",
             accept_large_sparse=False,
+            ensure_all_finite="allow-nan" if get_tags(estimator).input_tags.allow_nan else True,
         )
     except (ValueError, TypeError) as error:
         why = why_unreadable(X)

@@ -71,3 +71,36 @@ def cluster_log_likelihood(X, weights, means, covariances, per_cluster):
     ).reshape(len(X), len(weights))
     joint = (density * weights).reshape(len(X), -1, per_cluster).sum(axis=2)
     return np.log(joint / np.reshape(weights, (-1, per_cluster)).sum(axis=1))
+
+
+def naive_gap_step(X, weights, means, covariances):
+    """One EM step of a full mixture on rows with gaps, row by row.
+
+    Weights (G,), means (G, d), scatters (G, d, d) about them, and log-density (n,) before the step.
+    """
+    n, d = X.shape
+    G = len(weights)
+    log_joint = np.zeros((n, G))
+    filled, left = np.zeros((n, G, d)), np.zeros((n, G, d, d))
+    for i, row in enumerate(X):
+        o = ~np.isnan(row)
+        for g in range(G):
+            mean, sigma = means[g], covariances[g]
+            log_joint[i, g] = math.log(weights[g])
+            filled[i, g] = mean
+            left[i, g] = sigma
+            if o.any():
+                density = multivariate_normal(mean[o], sigma[np.ix_(o, o)], allow_singular=True)
+                log_joint[i, g] += density.logpdf(row[o])
+                gain = sigma[:, o] @ np.linalg.inv(sigma[np.ix_(o, o)])
+                filled[i, g] = mean + gain @ (row[o] - mean[o])
+                filled[i, g, o] = row[o]
+                left[i, g] = sigma - gain @ sigma[o, :]
+    log_density = np.logaddexp.reduce(log_joint, axis=1)
+    resp = np.exp(log_joint - log_density[:, None])
+    counts = resp.sum(axis=0)
+    new = np.einsum("ng,ngd->gd", resp, filled) / counts[:, None]
+    diff = filled - new
+    scatter = np.einsum("ng,ngd,nge->gde", resp, diff, diff)
+    scatter += np.einsum("ng,ngde->gde", resp, left)
+    return counts / n, new, scatter / counts[:, None, None], log_density

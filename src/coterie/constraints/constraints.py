@@ -346,6 +346,40 @@ class Constraints:
         return from_exclusive_groups(groups, weight, certainty)
 
     @classmethod
+    def from_class_sets(
+        cls,
+        classes: Any,
+        *,
+        per_row: int | None = None,
+        weight: float = np.inf,
+        certainty: float | None = None,
+        random_state: Any = None,
+    ) -> Constraints:
+        """What is known of rows of which only some *possible* classes are known.
+
+        Rows that have no possible class in common are apart (Lu and Leen 2007, section 5.2.1);
+        rows that have one and the same single class left are together. Other rows may be either.
+
+        Parameters
+        ----------
+        classes : sequence of length n, or array of bool (n, n_classes)
+            For each row a set (list, tuple) of classes, or one class; None, NaN or −1 if nothing
+            is known. Or a table of which classes are possible.
+        per_row : int, optional
+            Cannot-links drawn for each row. Default: all of them, which is quadratic in the rows.
+        random_state : int, Generator or None
+            Of that draw.
+
+        Examples
+        --------
+        >>> Constraints.from_class_sets([{"A", "B"}, {"B", "C"}, {"C"}, "C", None])
+        Constraints(5 rows: 1 must-link, 2 cannot-link (3 hard))
+        """
+        from coterie.constraints.class_sets import from_class_sets
+
+        return from_class_sets(classes, per_row, weight, certainty, random_state)
+
+    @classmethod
     def from_frame(
         cls,
         frame: Any,

@@ -27,6 +27,7 @@ from coterie.inference.model import (
 from coterie.inference.plain_icm import plain_icm
 from coterie.inference.registry import ENGINES, Engine, engines, infer
 from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
+from coterie.inference.structured import TreeClass, structured_mean_field, tree_classes
 
 __all__ = [
     "ENGINES",
@@ -37,6 +38,7 @@ __all__ = [
     "Inference",
     "NoFeasibleLabels",
     "PairwiseModel",
+    "TreeClass",
     "auto",
     "belief_propagation",
     "better_by_component",
@@ -61,5 +63,7 @@ __all__ = [
     "polish",
     "restart_crowd",
     "spanning_forest",
+    "structured_mean_field",
     "subgraph",
+    "tree_classes",
 ]

@@ -33,9 +33,28 @@ def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, 
 
 @register_jitable
 def send_all(
-    i, unary, indptr, same, differ, twin, largest, damping, scratch, new, belief, cavity, message
-):  # IN; OUT scratch, new, belief (K,), cavity, message (2E, K)
-    """Send from node `i` to all its neighbours; return the largest change, −1 if contradicted."""
+    i,
+    unary,
+    indptr,
+    indices,
+    same,
+    differ,
+    twin,
+    largest,
+    damping,
+    tol,
+    scratch,
+    new,
+    belief,
+    cavity,
+    awake,
+    message,
+):  # IN; OUT scratch, new, belief (K,), cavity (2E, K), awake (s,), message (2E, K)
+    """Send from node `i` to all its neighbours; return the largest change, −1 if contradicted.
+
+    A neighbour that is told something new is woken; `i` itself sleeps until it is, but for damping,
+    which holds back a part of what it has to say.
+    """
     cavities(i, unary, indptr, message, cavity, belief)
     change = 0.0
     for e in range(indptr[i], indptr[i + 1]):
@@ -44,24 +63,43 @@ def send_all(
         if total == -np.inf:
             return -1.0
         target = twin[e]
+        moved = 0.0
         for k in range(new.shape[0]):
             value = new[k] - total
             old = message[target, k]
             if damping > 0.0 and value > -np.inf:
                 value = (1.0 - damping) * value + damping * old
             if np.exp(value) != np.exp(old):
-                change = max(change, abs(np.exp(value) - np.exp(old)))
+                moved = max(moved, abs(np.exp(value) - np.exp(old)))
             message[target, k] = value
+        if moved > (tol if damping > 0.0 else 0.0):  # a tree is exact, and passed once
+            awake[indices[e]] = True
+        change = max(change, moved)
+    awake[i] = damping > 0.0 and change > tol
     return change
 
 
 @njit(cache=True, nogil=True)
 def propagate(
-    unary, indptr, same, differ, twin, order, damping, largest, max_sweeps, tol, cavity, message
-):  # IN; damping (s,); OUT cavity, message (2E, K)
+    unary,
+    indptr,
+    indices,
+    same,
+    differ,
+    twin,
+    order,
+    damping,
+    largest,
+    max_sweeps,
+    tol,
+    cavity,
+    awake,
+    message,
+):  # IN; damping (s,); OUT cavity (2E, K), awake (s,), message (2E, K)
     """Sweep through `order` and back until messages settle; return sweeps, change, lost node.
 
-    On a tree in breadth-first order one sweep (back, then forth) is exact.
+    Nodes that were told nothing new since they last sent are silent. On a tree in breadth-first
+    order one sweep (back, then forth) is exact.
     """
     n_labels = unary.shape[1]
     scratch = np.empty(n_labels)
@@ -73,19 +111,24 @@ def propagate(
         change = 0.0
         for q in range(2 * n):
             i = order[n - 1 - q] if q < n else order[q - n]
+            if not awake[i]:
+                continue
             moved = send_all(
                 i,
                 unary,
                 indptr,
+                indices,
                 same,
                 differ,
                 twin,
                 largest,
                 damping[i],
+                tol,
                 scratch,
                 new,
                 belief,
                 cavity,
+                awake,
                 message,
             )
             if moved < 0.0:

@@ -35,8 +35,12 @@ def belief_propagation(
     damping: float = 0.5,
     max_sweeps: int = 200,
     tol: float = 1e-8,
+    decode: bool = True,
+    messages: FloatArray | None = None,
 ) -> Inference:
     """Pass messages in log space until they settle; exact on trees, in one sweep.
+
+    A node is silent until it is told something new, so that passes cost what still changes.
 
     Parameters
     ----------
@@ -48,12 +52,18 @@ def belief_propagation(
         Share of the old log-message kept, on components with cycles only.
     max_sweeps, tol : int, float
         Stop when no message (as a probability) changed by more than `tol`.
+    decode : bool
+        Whether labels of low energy are wanted, which takes max-product messages of their own;
+        False gives each node its most probable label (and needs `marginals`).
+    messages : (2E, K), optional
+        Where sum-product begins: ``report["messages"]`` of the same graph with other unary costs.
+        Not with hard must-links, which are contracted.
 
     Returns
     -------
     Inference
         ``converged`` only if every run did. Labels that break a hard edge are repaired by `icm`
-        (``report["repaired"]``).
+        (``report["repaired"]``). ``report["messages"]`` are the last of sum-product.
 
     Raises
     ------
@@ -63,10 +73,17 @@ def belief_propagation(
     """
     if not 0.0 <= damping < 1.0:
         raise InvalidParameter(f"damping must lie in [0, 1), got {damping}.")
+    if not (decode or marginals):
+        raise InvalidParameter("decode=False without marginals leaves nothing to do; set one.")
     start = None if labels is None else np.asarray(labels, dtype=np.int64)
 
     def run(small: PairwiseModel, y: IntArray | None) -> Inference:
-        found = _Messages(small, damping, max_sweeps, tol).infer(marginals, random_state)
+        passing = _Messages(small, damping, max_sweeps, tol)
+        found = passing.decoded(random_state) if decode else passing.undecoded()
+        if marginals:
+            found = passing.with_marginals(found, messages)
+        if not decode and not np.isfinite(found.energy):
+            found = passing.repaired(found, random_state)
         if y is None or not total_energy(small, y) < found.energy:
             return found
         return found._replace(labels=y, energy=total_energy(small, y))
@@ -90,43 +107,67 @@ class _Messages:
         _message_kernels.forest_order(model.indptr, model.indices, seen, self.order, *unused)
         self.max_sweeps, self.tol = max_sweeps, tol
 
-    def infer(self, marginals: bool, random_state: RandomState) -> Inference:
-        """Max-product, then sum-product if asked for."""
+    def decoded(self, random_state: RandomState) -> Inference:
+        """Labels by max-product."""
         model = self.model
         message, sweeps, converged = self._propagate(largest=True)
         y = np.full(model.n_nodes, -1, dtype=np.int64)
         _loopy_kernels.decode(*model, self.order, message, y)
-        value = total_energy(model, y)
-        repaired = not np.isfinite(value)
-        if repaired:
-            found = icm(model, random_state=random_state)
-            y, value = found.labels, found.energy
-        report: dict[str, Any] = {"repaired": repaired, "max_product_sweeps": sweeps}
-        result = Inference(y, None, value, None, sweeps, converged, report)
-        if not marginals:
-            return result
-        message, more, settled = self._propagate(largest=False)
+        report: dict[str, Any] = {"repaired": False, "max_product_sweeps": sweeps}
+        found = Inference(y, None, total_energy(model, y), None, sweeps, converged, report)
+        return found if np.isfinite(found.energy) else self.repaired(found, random_state)
+
+    def undecoded(self) -> Inference:
+        """No labels yet."""
+        y = np.zeros(self.model.n_nodes, dtype=np.int64)
+        return Inference(y, None, np.inf, None, 0, True, {"repaired": False})
+
+    def repaired(self, found: Inference, random_state: RandomState) -> Inference:
+        """`found` with labels that break no hard edge."""
+        other = icm(self.model, random_state=random_state)
+        report = found.report | {"repaired": True}
+        return found._replace(labels=other.labels, energy=other.energy, report=report)
+
+    def with_marginals(self, found: Inference, messages: FloatArray | None) -> Inference:
+        """`found` with marginals by sum-product; labels from them if it has none yet."""
+        model = self.model
+        message, more, settled = self._propagate(largest=False, message=messages)
         cavity = np.empty_like(message)
         q = np.empty_like(model.unary)
         edge_same = np.empty(model.indices.shape[0])
         log_z, lost = _loopy_kernels.bethe(*model, self.twin, message, cavity, q, edge_same)
         self._check(lost)
-        report |= {"sum_product_sweeps": more, "log_partition": "Bethe estimate"}
-        return result._replace(
+        said = {"sum_product_sweeps": more, "log_partition": "Bethe estimate", "messages": message}
+        labels, value = found.labels, found.energy
+        if "max_product_sweeps" not in found.report:
+            labels = q.argmax(axis=1)
+            value = total_energy(model, labels)
+        return found._replace(
+            labels=labels,
+            energy=value,
             marginals=q,
             log_partition=float(log_z),
-            sweeps=max(sweeps, more),
-            converged=converged and settled,
+            sweeps=max(found.sweeps, more),
+            converged=found.converged and settled,
+            report=found.report | said,
             edge_same=edge_same,
         )
 
-    def _propagate(self, *, largest: bool) -> tuple[FloatArray, int, bool]:
+    def _propagate(
+        self, *, largest: bool, message: FloatArray | None = None
+    ) -> tuple[FloatArray, int, bool]:
         model = self.model
         shape = (model.indices.shape[0], model.n_labels)
-        message = np.full(shape, 0.0 if largest else -np.log(model.n_labels))
+        if message is None:
+            message = np.full(shape, 0.0 if largest else -np.log(model.n_labels))
+        elif message.shape != shape:
+            raise InvalidParameter(f"messages have shape {message.shape}, expected {shape}.")
+        else:
+            message = message.copy()
         sweeps, change, lost = _loopy_kernels.propagate(
             model.unary,
             model.indptr,
+            model.indices,
             model.same,
             model.differ,
             self.twin,
@@ -136,6 +177,7 @@ class _Messages:
             self.max_sweeps,
             self.tol,
             np.empty(shape),
+            np.ones(model.n_nodes, dtype=np.bool_),
             message,
         )
         self._check(lost)

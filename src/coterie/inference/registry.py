@@ -25,6 +25,7 @@ from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
 from coterie.inference.model import Inference, PairwiseModel
 from coterie.inference.plain_icm import plain_icm
+from coterie.inference.structured import structured_mean_field
 from coterie.validation import check_choice
 
 __all__ = ["ENGINES", "Engine", "engines", "infer"]
@@ -72,6 +73,7 @@ ENGINES: dict[str, Engine] = {
     "icm": Engine(icm),
     "plain_icm": Engine(plain_icm),
     "mean_field": Engine(mean_field, marginals=True),
+    "structured_mean_field": Engine(structured_mean_field, marginals=True),
     "gibbs": Engine(gibbs, marginals=True),
     "belief_propagation": Engine(belief_propagation, marginals=True),
     "exact": Engine(eliminate, marginals=True, proof=True),

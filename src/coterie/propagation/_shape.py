@@ -51,9 +51,10 @@ def _covariances(model: Any) -> Array:
     weights, means = model.weights_, model.means_
     m, d = means.shape
     given = np.asarray(model.covariances_)
-    if model.covariance_type == "full":
+    kind = getattr(model, "covariance_type_", model.covariance_type)  # what "auto" came to
+    if kind == "full":
         each = given
-    elif model.covariance_type == "tied":
+    elif kind == "tied":
         each = np.broadcast_to(given, (m, d, d))
     else:  # "diag" (m, d) or "spherical" (m,)
         each = given.reshape(m, -1)[:, :, None] * np.eye(d)

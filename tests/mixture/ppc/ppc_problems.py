@@ -85,10 +85,14 @@ def blobs(n_per, k, d, spread, rng):
     return spread * rng.normal(size=(k, d))[y] + rng.normal(size=(k * n_per, d)), y
 
 
+PLAIN = {"prior_rows": 0, "reg_covar": 1e-6}  # as GaussianMixture
+
+
 def fit(X, constraints=None, k=2, **params):
+    params = {"random_state": 0, "covariance_type": "full", **params}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return PPC(k, **{"random_state": 0, **params}).fit(X, constraints=constraints)
+        return PPC(k, **params).fit(X, constraints=constraints)
 
 
 def assert_finite(model):

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from ppc_problems import TYPES, assert_finite, blobs, fit, labelled_pairs
+from ppc_problems import PLAIN, TYPES, assert_finite, blobs, fit, labelled_pairs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -42,7 +42,8 @@ def test_no_pairs_is_gaussian_mixture(covariance_type):
             tol=1e-6,
             max_iter=300,
         ).fit(X)
-    ours = fit(X, k=3, covariance_type=covariance_type, init=start, tol=1e-6, max_iter=300)
+    settings = {"covariance_type": covariance_type, "tol": 1e-6, "max_iter": 300, **PLAIN}
+    ours = fit(X, k=3, init=start, **settings)
     assert ours.n_iter_ == theirs.n_iter_
     for name in ("weights_", "means_", "covariances_", "precisions_cholesky_", "precisions_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), atol=1e-8)
@@ -63,7 +64,7 @@ def test_given_means_start_from_their_nearest_rows():
 
     labels = KMeans(3, n_init=1, random_state=np.random.RandomState(5)).fit(X).labels_
     means = np.stack([X[labels == k].mean(axis=0) for k in range(3)])
-    ours = fit(X, k=3, init=means)
+    ours = fit(X, k=3, init=means, **PLAIN)
     np.testing.assert_allclose(
         np.sort(ours.means_, axis=0), np.sort(theirs.means_, axis=0), atol=1e-6
     )
@@ -74,7 +75,7 @@ def test_far_from_the_origin_and_far_apart():
     rng = np.random.default_rng(2)
     X, y = blobs(60, 2, 3, 0.0, rng)
     X[y == 1] += 1e7
-    near = fit(X)
+    near = fit(X, **PLAIN)
     assert adjusted_rand_score(y, near.labels_) == 1
     for k in (0, 1):
         inside = X[near.labels_ == k]
@@ -100,7 +101,6 @@ def test_bound_never_falls_in_exact_mode(sampling, covariance_type):
             sampling=sampling,
             tol=0,
             max_iter=40,
-            reg_covar=1e-9,
             covariance_type=covariance_type,
             components_per_cluster=1 + seed % 2,
         )
@@ -114,7 +114,7 @@ def test_mean_field_bound_never_falls_where_log_omega_is_exact():
         rng = np.random.default_rng(seed)
         X, y = blobs(25, 3, 2, 1.0, rng)
         pairs = labelled_pairs(y, 25, rng, flip=0.2)
-        model = fit(X, pairs, 3, inference="mean_field", tol=0, max_iter=30, reg_covar=1e-9)
+        model = fit(X, pairs, 3, inference="mean_field", tol=0, max_iter=30)
         assert np.diff(model.lower_bounds_).min() > -1e-8, seed
 
 
@@ -125,7 +125,8 @@ def test_lower_bound_is_the_penalised_likelihood():
     rng = np.random.default_rng(3)
     X, y = blobs(4, 2, 2, 2.0, rng)
     c = labelled_pairs(y, 6, rng)
-    model = fit(X, c, tol=0, max_iter=300, covariance_type="tied", reg_covar=0.1)
+    settings = {"covariance_type": "tied", "prior_rows": 0, "reg_covar": 0.1}
+    model = fit(X, c, tol=0, max_iter=300, **settings)
     log_likelihood = cluster_log_likelihood(
         X, model.weights_, model.means_, [model.covariances_] * 2, 1
     )
@@ -206,7 +207,7 @@ def test_shrinking_spheres_tend_to_pckmeans():
     from coterie.data import Rows
     from coterie.mixture.ppc.core import CoreGraph, PpcSettings
     from coterie.mixture.ppc.em import expect, posterior_of_all
-    from coterie.mixture.ppc.gaussians import MixtureShape, make_mixture
+    from coterie.mixture.ppc.model import MixtureShape, make_mixture
 
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -346,7 +347,7 @@ def test_the_second_start_finds_a_cluster_inside_another_that_random_starts_miss
     """The third set of Lu and Leen: a thin layer within a wide class, both of the same mean."""
     bunch = load("ppc_3")
     known = sample_pairs(bunch.target, 100, overlap=False, random_state=3).as_hard()
-    settings = {"n_components": 2, "reg_covar": 1e-4, "random_state": 0}
+    settings = {"n_components": 2, "covariance_type": "full", "random_state": 0}
     truth = np.array([bunch.data[bunch.target == k].mean(axis=0) for k in (0, 1)])
     assert np.abs(truth[0] - truth[1]).max() < 0.1  # means do not tell the classes apart
     by_chance = PPC(init="random", n_init=6, **settings).fit(bunch.data, constraints=known)
@@ -365,3 +366,62 @@ def test_where_must_links_join_most_rows_starts_are_kmeans_and_random_not_mosaic
     X = np.random.default_rng(0).normal(size=(36, 2))
     PPC(2, n_init=3, random_state=0).fit(X, constraints=grid_neighbors((6, 6), q=0.1))
     PPC(2, n_init=3, random_state=0).fit(X)
+
+
+# -- passes ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("inference", ["gibbs", "mean_field", "structured_mean_field"])
+def test_passes_rise_as_em_comes_to_rest(inference, monkeypatch):
+    from coterie.mixture.ppc import core
+
+    rng = np.random.default_rng(12)
+    X, y = blobs(20, 2, 2, 4.0, rng)
+    pairs = labelled_pairs(y, 60, rng, flip=0.1)
+    asked, infer = [], core.infer
+
+    def counted(model, method, **options):
+        asked.append(options.get("n_samples", options.get("max_sweeps")))
+        return infer(model, method, **options)
+
+    monkeypatch.setattr("coterie.mixture.ppc.core.infer", counted)
+    settings = {"inference": inference, "init": X[[0, 20]], "tol": 1e-2, "max_iter": 200}
+    model = fit(X, pairs, passes=(3, 24), **settings)  # one start
+    assert model.converged_
+    steps = [count for count in asked if count in (3, 6, 12, 24)]
+    assert steps == sorted(steps)
+    assert set(steps) == {3, 6, 12, 24}
+    fixed = fit(X, pairs, passes=24, **settings)
+    assert adjusted_rand_score(fixed.labels_, model.labels_) > 0.9
+
+
+def test_structured_mean_field_bound_never_falls():
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = blobs(15, 2, 2, 1.0, rng)
+        pairs = labelled_pairs(y, 60, rng, flip=0.2)
+        settings = {"tol": 0, "max_iter": 20, "weights_update": "proportions"}
+        model = fit(X, pairs, inference="structured_mean_field", **settings)
+        assert np.diff(model.lower_bounds_).min() > -1e-8, seed
+        assert model.inference_report_["lower_bound"] == "lower bound"
+
+
+def test_belief_propagation_goes_on_from_the_last_messages(monkeypatch):
+    """Near rest they settle sooner than fresh ones, and what they find is the same."""
+    from coterie.mixture.ppc import core
+
+    links = grid_neighbors((12, 12), q=0.2)
+    X = np.random.default_rng(0).normal(size=(144, 1)) + (np.arange(144) // 72)[:, None]
+    sweeps, infer = [], core.infer
+
+    def counted(model, method, **options):
+        found = infer(model, method, **options)
+        sweeps.append((options.get("messages") is not None, found.sweeps))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.mixture.ppc.core.infer", counted)
+        model = fit(X, links, inference="belief_propagation")
+    first = [count for warm, count in sweeps if not warm]
+    later = [count for warm, count in sweeps if warm]
+    assert later[-1] < first[0]
+    again = fit(X, links, inference="belief_propagation", init=model, max_iter=1, tol=0)
+    np.testing.assert_allclose(again.resp_, model.resp_, atol=0.02)

@@ -37,6 +37,10 @@ def test_infeasible_hard_pairs_name_a_minimal_conflict():
         ({"init": "k-means"}, "kmeans"),
         ({"init": np.zeros((3, 3))}, "shape"),
         ({"reg_covar": -1.0}, "reg_covar"),
+        ({"prior_rows": -1.0}, "prior_rows"),
+        ({"passes": 0}, "passes"),
+        ({"passes": (8, 4)}, "rise"),
+        ({"prior_rows": "many"}, "prior_rows"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": 0}, "max_iter"),
         ({"n_init": 0}, "n_init"),
@@ -54,7 +58,7 @@ def test_singular_components_are_refused_with_a_remedy():
     X = np.repeat(np.random.default_rng(0).normal(size=(2, 3)), 10, axis=0)
     for covariance_type in TYPES:
         with pytest.raises(InvalidData, match="reg_covar"):
-            fit(X, reg_covar=0.0, covariance_type=covariance_type)
+            fit(X, prior_rows=0, covariance_type=covariance_type)
         assert_finite(fit(X, covariance_type=covariance_type))
 
 

@@ -7,9 +7,10 @@ import pytest
 from ppc_problems import small_problem
 
 from coterie.data import Rows
-from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.em import expect, posterior_of_all
-from coterie.mixture.ppc.gaussians import MixtureShape, make_mixture
+from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.posteriors import pair_posteriors
 from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior
 from reference.ppc import cluster_log_likelihood, naive_ppc
 
@@ -189,11 +190,11 @@ def test_steps_change_nothing_they_are_given(inference):
     problem = small_problem(8)
     core, mixture, rows = core_of(problem, inference), mixture_of(problem), Rows(problem.X)
     first = expect(rows, core, mixture)
-    given = first.marginals.copy()
-    second = expect(rows, core, mixture, first.marginals)
-    posterior_of_all(rows, core, mixture, second.marginals)
-    np.testing.assert_array_equal(first.marginals, given)
+    given = first.memory._replace(marginals=first.memory.marginals.copy())
+    second = expect(rows, core, mixture, first.memory)
+    posterior_of_all(rows, core, mixture, second.memory)
+    np.testing.assert_array_equal(first.memory.marginals, given.marginals)
     again = expect(rows, core, mixture, given)
-    np.testing.assert_array_equal(again.marginals, second.marginals)
+    np.testing.assert_array_equal(again.memory.marginals, second.memory.marginals)
     assert again.log_likelihood == second.log_likelihood
     assert expect(rows, core, mixture).log_likelihood == first.log_likelihood

@@ -10,30 +10,37 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from coterie._typing import BoolArray, FloatArray, IntArray
-from coterie.constraints import Constraints, Core
+from coterie.constraints import Constraints
 from coterie.exceptions import TooWide
 from coterie.inference import (
     ExactPlan,
     Inference,
     PairwiseModel,
+    TreeClass,
     energy,
     exact_plan,
     icm,
     infer,
+    tree_classes,
 )
 from coterie.inference.annealing import hard_entries, softened
 from coterie.inference.model import components, entry_rows, subgraph
+from coterie.mixture.ppc.posteriors import CorePosterior, Memory
 
-__all__ = ["CoreGraph", "CorePosterior", "PpcSettings", "pair_posteriors"]
+__all__ = ["CoreGraph", "PpcSettings"]
 
+_FIELDS = ("mean_field", "structured_mean_field")
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
 _SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly
 # One sweep from where the last E-step ended: a partial E-step raises the bound too.
 _FIELD = {"max_sweeps": 1, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_LAST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False}
-_GIBBS = {"burn_in": 20, "n_samples": 60}
+_GIBBS = 60  # samples of an E-step, after a third as many that are not counted
 _GIBBS_LAST = {"burn_in": 100, "n_samples": 400}
+# Messages go on from the last E-step and need not settle further than EM does.
+_MESSAGES: dict[str, Any] = {"tol": 1e-4, "decode": False}
+_MOST_PASSES = 200  # of messages
 _DISAGREE = 0.5  # two samplers give a node another label for certain
 
 
@@ -43,31 +50,15 @@ class PpcSettings(NamedTuple):
     inference: str
     sampling: str
     default_certainty: float
+    passes: tuple[int, int] | None = None  # of an approximate E-step, first and last; None: ours
 
+    def passes_at(self, level: int) -> int | None:
+        """How many at a level: twice as many as at the one before, up to the last."""
+        return None if self.passes is None else min(self.passes[0] << level, self.passes[1])
 
-class CorePosterior(NamedTuple):
-    """What inference says of the nodes.
-
-    Attributes
-    ----------
-    marginals : (s, K)
-    log_partition : float
-        log Σ_y exp(−E(y)), a lower bound of it or an estimate.
-    edge_same : (2E,) or None
-        P(y_i = y_j) of each CSR entry; mean field leaves it to the final E-step.
-    labels : (s,) int64
-    converged : bool
-    unsure : int
-        Nodes of hard pairs whose marginals may be wrong: frozen in mean field, or different in two
-        Gibbs samplers (looked for in the final E-step).
-    """
-
-    marginals: FloatArray
-    log_partition: float
-    edge_same: FloatArray | None
-    labels: IntArray
-    converged: bool
-    unsure: int = 0
+    def is_last(self, level: int) -> bool:
+        """Whether no level has more passes."""
+        return self.passes is None or self.passes[0] << level >= self.passes[1]
 
 
 class _Part(NamedTuple):
@@ -78,6 +69,7 @@ class _Part(NamedTuple):
     entries: IntArray
     graph: PairwiseModel
     plan: ExactPlan | None
+    trees: tuple[TreeClass, ...] | None = None
 
     @property
     def hard(self) -> bool:
@@ -95,10 +87,17 @@ class CoreGraph:
     settings : PpcSettings
     seed : int
         Gibbs sampling uses the same random numbers in every E-step, so that EM comes to rest.
+    weights : (n,), optional
+        How many copies of each row there are; those of a row in a pair share its cluster.
     """
 
     def __init__(
-        self, constraints: Constraints, n_clusters: int, settings: PpcSettings, seed: int
+        self,
+        constraints: Constraints,
+        n_clusters: int,
+        settings: PpcSettings,
+        seed: int,
+        weights: FloatArray | None = None,
     ) -> None:
         self.core = constraints.core()
         self.n_samples = constraints.n_samples
@@ -109,8 +108,10 @@ class CoreGraph:
         blank = np.zeros((core.n_nodes, n_clusters))
         self.graph = PairwiseModel(blank, core.indptr, core.indices, same, differ)
         self.exponent = np.ones(core.n_nodes)
+        self.copies = None if weights is None else weights[core.rows]
         if settings.sampling == "point":
-            self.exponent = core.sizes.astype(np.float64)
+            copies = np.ones(core.rows.size) if self.copies is None else self.copies
+            self.exponent = core.contract(copies)
         self.wide = np.zeros(core.n_nodes, dtype=np.bool_)
         self.width = 0
         self.parts = self._split() if core.n_nodes else []
@@ -135,7 +136,11 @@ class CoreGraph:
 
     def _part(self, method: str, nodes: IntArray, plan: ExactPlan | None) -> _Part:
         if nodes.size == self.core.n_nodes:
-            return _Part(method, nodes, np.arange(self.graph.indices.size), self.graph, plan)
+            trees = None
+            if method == "structured_mean_field":
+                trees = tuple(tree_classes(self.graph))
+            every = np.arange(self.graph.indices.size)
+            return _Part(method, nodes, every, self.graph, plan, trees)
         graph, entries = subgraph(self.graph, nodes)
         if method == "exact":
             plan = exact_plan(graph, max_table=_MAX_TABLE["auto"])
@@ -149,7 +154,12 @@ class CoreGraph:
     @property
     def freezes(self) -> bool:
         """Whether mean field meets hard pairs, along which single changes freeze."""
-        return any(part.method == "mean_field" and part.hard for part in self.parts)
+        return any(part.method in _FIELDS and part.hard for part in self.parts)
+
+    def at_last_level(self, memory: Memory | None) -> bool:
+        """Whether E-steps have as many passes as they ever will."""
+        exact = all(part.method == "exact" for part in self.parts)
+        return exact or memory is None or self.settings.is_last(memory.level)
 
     def soften(self, strength: float) -> Self:
         """The same core with pairs of `strength` in the place of hard ones in mean field."""
@@ -157,7 +167,7 @@ class CoreGraph:
         same, differ = self.graph.same.copy(), self.graph.differ.copy()
         other.parts = []
         for part in self.parts:
-            if part.method == "mean_field":
+            if part.method in _FIELDS:
                 part = part._replace(graph=softened(part.graph, strength))
                 same[part.entries], differ[part.entries] = part.graph.same, part.graph.differ
             other.parts.append(part)
@@ -168,7 +178,7 @@ class CoreGraph:
         """The same core with mean field in the place of sampling and of loopy messages."""
         other = copy.copy(self)
         other.parts = [
-            part if part.method == "exact" else part._replace(method="mean_field")
+            part if part.method in ("exact", *_FIELDS) else part._replace(method="mean_field")
             for part in self.parts
         ]
         return other
@@ -186,7 +196,7 @@ class CoreGraph:
         self,
         log_likelihood: FloatArray,
         log_weights: FloatArray,
-        last: FloatArray | None,
+        last: Memory | None,
         final: bool,
     ) -> CorePosterior:
         """Posterior of every node.
@@ -196,11 +206,13 @@ class CoreGraph:
         log_likelihood : (r, K)
             log p(x | cluster) of the rows of the core.
         log_weights : (K,)
-        last : (s, K) or None
-            Marginals of the last E-step, where mean field goes on from; None to begin afresh.
+        last : Memory or None
+            Of the last E-step; None to begin afresh.
         final : bool
             Whether this is the last E-step, done with more care.
         """
+        if self.copies is not None:
+            log_likelihood = log_likelihood * self.copies[:, None]
         unary = self.core.contract(log_likelihood)
         unary += self.exponent[:, None] * log_weights
         np.negative(unary, out=unary)
@@ -208,13 +220,13 @@ class CoreGraph:
             return self._run(self.parts[0], unary, last, final)
         return self._join(unary, last, final)
 
-    def _join(self, unary: FloatArray, last: FloatArray | None, final: bool) -> CorePosterior:
+    def _join(self, unary: FloatArray, last: Memory | None, final: bool) -> CorePosterior:
         marginals = np.empty_like(unary)
         edge_same = np.zeros(self.graph.indices.size)
         labels = np.empty(self.core.n_nodes, dtype=np.int64)
         log_partition, converged, unsure = 0.0, True, 0
         for part in self.parts:
-            before = None if last is None else last[part.nodes]
+            before = None if last is None else last.of(part.nodes)
             found = self._run(part, np.ascontiguousarray(unary[part.nodes]), before, final)
             marginals[part.nodes], labels[part.nodes] = found.marginals, found.labels
             if found.edge_same is not None:
@@ -225,7 +237,7 @@ class CoreGraph:
         return CorePosterior(marginals, log_partition, edge_same, labels, converged, unsure)
 
     def _run(
-        self, part: _Part, unary: FloatArray, last: FloatArray | None, final: bool
+        self, part: _Part, unary: FloatArray, last: Memory | None, final: bool
     ) -> CorePosterior:
         model = part.graph._replace(unary=unary)
         found = self._engine(part, model, last, final)
@@ -241,23 +253,36 @@ class CoreGraph:
                 labels = icm(model, labels, random_state=self.seed).labels
         unsure = self._unsure(part, model, found) if final else 0
         return CorePosterior(
-            found.marginals, log_partition, found.edge_same, labels, bool(found.converged), unsure
+            found.marginals,
+            log_partition,
+            found.edge_same,
+            labels,
+            bool(found.converged),
+            unsure,
+            found.report.get("messages"),
         )
 
     def _engine(
-        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+        self, part: _Part, model: PairwiseModel, last: Memory | None, final: bool
     ) -> Inference:
         if part.method == "exact":
             return infer(model, "exact", plan=part.plan)
-        if part.method == "mean_field":
+        if part.method in _FIELDS:
             return self._field(part, model, last, final)
+        passes = self.settings.passes_at(0 if last is None else last.level)
         options: dict[str, Any] = {}
         if part.method == "gibbs":
-            options = dict(_GIBBS_LAST if final else _GIBBS)
+            samples = passes or _GIBBS
+            options = {"burn_in": -(-samples // 3), "n_samples": samples}
+            if final and samples < _GIBBS_LAST["n_samples"]:
+                options = dict(_GIBBS_LAST)
+        elif part.method == "belief_propagation":
+            options = _MESSAGES | {"max_sweeps": _MOST_PASSES if final else passes or _MOST_PASSES}
+            options["messages"] = None if last is None else last.messages
         return infer(model, part.method, random_state=self.seed, **options)
 
     def _field(
-        self, part: _Part, model: PairwiseModel, last: FloatArray | None, final: bool
+        self, part: _Part, model: PairwiseModel, last: Memory | None, final: bool
     ) -> Inference:
         """Mean field from where it was; where hard pairs freeze it, also afresh if that is better.
 
@@ -266,20 +291,26 @@ class CoreGraph:
         options: dict[str, Any] = dict(_FIELD_FIRST if last is None else _FIELD)
         if final:
             options = dict(_FIELD_LAST)
+        elif last is not None:
+            options["max_sweeps"] = self.settings.passes_at(last.level) or _FIELD["max_sweeps"]
+        if part.trees is not None:
+            options["classes"] = part.trees
         if last is None:
-            return infer(model, "mean_field", random_state=self.seed, **options)
-        found = infer(model, "mean_field", random_state=self.seed, marginals=last, **options)
+            return infer(model, part.method, random_state=self.seed, **options)
+        found = infer(
+            model, part.method, random_state=self.seed, marginals=last.marginals, **options
+        )
         if not part.hard:
             return found
         options["max_sweeps"] = _FIELD_FIRST["max_sweeps"]
-        afresh = infer(model, "mean_field", random_state=self.seed, **options)
+        afresh = infer(model, part.method, random_state=self.seed, **options)
         assert found.log_partition is not None
         assert afresh.log_partition is not None
         return afresh if afresh.log_partition > found.log_partition else found
 
     def _unsure(self, part: _Part, model: PairwiseModel, found: Inference) -> int:
         """Nodes of hard pairs that another run might say something else about."""
-        if part.method == "mean_field":
+        if part.method in _FIELDS:
             return int(found.report["frozen"])
         if part.method != "gibbs" or not part.hard:
             return 0
@@ -350,24 +381,3 @@ def _free_energy(model: PairwiseModel, found: Inference) -> float:
         paid = chance > 0
         value -= float((cost[once, 0][paid] * chance[paid]).sum())
     return value
-
-
-def pair_posteriors(
-    constraints: Constraints, core: Core, resp: FloatArray, posterior: CorePosterior | None
-) -> FloatArray:
-    """P(z_i = z_j | X, pairs) of every pair, (m,).
-
-    From the engine for pairs in the graph; 1 for pairs inside a group of hard must-links. Pairs of
-    weight 0 are not in the graph: for them the rows count as independent given the rest.
-    """
-    i, j = constraints.pairs.T
-    out = np.einsum("mk,mk->m", resp[i], resp[j])
-    if posterior is None:
-        return out
-    of_edge = np.empty(core.edges.shape[0])
-    of_edge[core.edge_of] = posterior.edge_same
-    in_graph = core.pair_edge >= 0
-    out[in_graph] = of_edge[core.pair_edge[in_graph]]
-    node = core.node_of_row
-    out[(node[i] == node[j]) & (node[i] >= 0)] = 1.0
-    return np.clip(out, 0.0, 1.0)

@@ -3,6 +3,8 @@
 Names, shapes and the additive `reg_covar` are those of scikit-learn's GaussianMixture. Sums of
 squares are taken about the *old* means, which lie within the clusters, so nothing large is
 subtracted from something large however far apart the clusters are.
+
+Each takes its part of a `CovariancePrior`: the most probable covariance under it has a closed form.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from coterie._typing import FloatArray
 from coterie.exceptions import InvalidData
+from coterie.mixture.ppc.regularization import CovariancePrior, lifted
 
 __all__ = ["COVARIANCES", "Covariance"]
 
@@ -34,13 +37,29 @@ class Covariance(ABC):
         """
 
     @abstractmethod
-    def estimate(
-        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
-    ) -> FloatArray:
+    def scatter(self, squares: FloatArray, counts: FloatArray, moved: FloatArray) -> FloatArray:
         """Covariances from sums of squares about the old means.
 
-        S/N − δδᵀ + reg·I with δ = new − old mean, `moved` (G, d), and N `counts` (G,).
+        S/N − δδᵀ with δ = new − old mean, `moved` (G, d), and N `counts` (G,).
         """
+
+    @abstractmethod
+    def most_probable(
+        self, scatter: FloatArray, counts: FloatArray, prior: CovariancePrior
+    ) -> FloatArray:
+        """The maximum of likelihood times prior: (N·scatter + ν T) / (N + ν), at least the floor.
+
+        With M the blend of scatter and target, −½(N + ν)(log det Σ + tr Σ⁻¹M) is to be maximised
+        over Σ ⪰ R: where R is the identity, by M with its eigenvalues below 1 set to 1.
+        """
+
+    @abstractmethod
+    def divergence(self, covariances: FloatArray, factors: FloatArray, target: FloatArray) -> float:
+        """Σ_g KL(N(0, T) ‖ N(0, Σ_g)), the prior's −log density for each of its rows."""
+
+    @abstractmethod
+    def add_reg(self, covariances: FloatArray, reg: float) -> FloatArray:
+        """Σ + reg·I."""
 
     @abstractmethod
     def precision_factors(self, covariances: FloatArray) -> FloatArray:
@@ -77,8 +96,12 @@ class Covariance(ABC):
         return np.repeat(one, n_components, axis=0)
 
     @abstractmethod
-    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
-        """A (d, d) with A Aᵀ = Σ_g, for sampling."""
+    def matrix(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
+        """Σ_g, (d, d)."""
+
+    @abstractmethod
+    def add_matrix(self, times: float, matrix: FloatArray, g: int, out: FloatArray) -> None:
+        """Add `times` the matrix (d, d) to the sum of squares `out` of component `g`."""
 
 
 class Full(Covariance):
@@ -90,13 +113,21 @@ class Full(Covariance):
     def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out[g] += (diff * resp[:, None]).T @ diff
 
-    def estimate(
-        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    def scatter(self, squares: FloatArray, counts: FloatArray, moved: FloatArray) -> FloatArray:
+        return squares / counts[:, None, None] - moved[:, :, None] * moved[:, None, :]
+
+    def most_probable(
+        self, scatter: FloatArray, counts: FloatArray, prior: CovariancePrior
     ) -> FloatArray:
-        covariances = squares / counts[:, None, None] - moved[:, :, None] * moved[:, None, :]
-        d = moved.shape[1]
-        covariances[:, np.arange(d), np.arange(d)] += reg
-        return covariances
+        share = (prior.rows / (counts + prior.rows))[:, None, None]
+        blend = (1.0 - share) * scatter + share * prior.target
+        return np.stack([lifted(one, prior.floor) for one in blend])
+
+    def divergence(self, covariances: FloatArray, factors: FloatArray, target: FloatArray) -> float:
+        return sum(_divergence(factor, target) for factor in factors)
+
+    def add_reg(self, covariances: FloatArray, reg: float) -> FloatArray:
+        return covariances + reg * np.eye(covariances.shape[1])
 
     def precision_factors(self, covariances: FloatArray) -> FloatArray:
         factors = [_inverse_factor(c, f"component {g}") for g, c in enumerate(covariances)]
@@ -117,8 +148,11 @@ class Full(Covariance):
     def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty[:, None, None], old, new)
 
-    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
-        return cholesky(covariances[g], lower=True)
+    def matrix(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
+        return covariances[g]
+
+    def add_matrix(self, times: float, matrix: FloatArray, g: int, out: FloatArray) -> None:
+        out[g] += times * matrix
 
 
 class Tied(Covariance):
@@ -130,11 +164,21 @@ class Tied(Covariance):
     def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out += (diff * resp[:, None]).T @ diff
 
-    def estimate(
-        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
-    ) -> FloatArray:
+    def scatter(self, squares: FloatArray, counts: FloatArray, moved: FloatArray) -> FloatArray:
         between = (counts[:, None] * moved).T @ moved
-        return (squares - between) / counts.sum() + reg * np.eye(moved.shape[1])
+        return (squares - between) / counts.sum()
+
+    def most_probable(
+        self, scatter: FloatArray, counts: FloatArray, prior: CovariancePrior
+    ) -> FloatArray:
+        share = prior.rows / (counts.sum() + prior.rows)
+        return lifted((1.0 - share) * scatter + share * prior.target, prior.floor)
+
+    def divergence(self, covariances: FloatArray, factors: FloatArray, target: FloatArray) -> float:
+        return _divergence(factors, target)
+
+    def add_reg(self, covariances: FloatArray, reg: float) -> FloatArray:
+        return covariances + reg * np.eye(covariances.shape[0])
 
     def precision_factors(self, covariances: FloatArray) -> FloatArray:
         return _inverse_factor(covariances, "the tied covariance")
@@ -157,8 +201,11 @@ class Tied(Covariance):
     def repeat(self, one: FloatArray, n_components: int) -> FloatArray:
         return one
 
-    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
-        return cholesky(covariances, lower=True)
+    def matrix(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
+        return covariances
+
+    def add_matrix(self, times: float, matrix: FloatArray, g: int, out: FloatArray) -> None:
+        out += times * matrix
 
 
 class Diag(Covariance):
@@ -170,10 +217,21 @@ class Diag(Covariance):
     def add_squares(self, resp: FloatArray, diff: FloatArray, g: int, out: FloatArray) -> None:
         out[g] += resp @ (diff * diff)
 
-    def estimate(
-        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    def scatter(self, squares: FloatArray, counts: FloatArray, moved: FloatArray) -> FloatArray:
+        return np.maximum(squares / counts[:, None] - moved**2, 0.0)
+
+    def most_probable(
+        self, scatter: FloatArray, counts: FloatArray, prior: CovariancePrior
     ) -> FloatArray:
-        return np.maximum(squares / counts[:, None] - moved**2, 0.0) + reg
+        share = (prior.rows / (counts + prior.rows))[:, None]
+        return np.maximum((1.0 - share) * scatter + share * np.diagonal(prior.target), prior.floor)
+
+    def divergence(self, covariances: FloatArray, factors: FloatArray, target: FloatArray) -> float:
+        ratio = np.diagonal(target) / covariances
+        return 0.5 * float((ratio - 1.0 - np.log(ratio)).sum())
+
+    def add_reg(self, covariances: FloatArray, reg: float) -> FloatArray:
+        return covariances + reg
 
     def precision_factors(self, covariances: FloatArray) -> FloatArray:
         if not (covariances > 0).all():
@@ -195,17 +253,29 @@ class Diag(Covariance):
     def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty[:, None], old, new)
 
-    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
-        return np.diag(np.sqrt(covariances[g]))
+    def matrix(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
+        return np.diag(covariances[g])
+
+    def add_matrix(self, times: float, matrix: FloatArray, g: int, out: FloatArray) -> None:
+        out[g] += times * np.diagonal(matrix)
 
 
 class Spherical(Diag):
     """One variance for each component, (G,): the mean of its columns' variances."""
 
-    def estimate(
-        self, squares: FloatArray, counts: FloatArray, moved: FloatArray, reg: float
+    def scatter(self, squares: FloatArray, counts: FloatArray, moved: FloatArray) -> FloatArray:
+        return np.asarray(super().scatter(squares, counts, moved).mean(axis=1))
+
+    def most_probable(
+        self, scatter: FloatArray, counts: FloatArray, prior: CovariancePrior
     ) -> FloatArray:
-        return super().estimate(squares, counts, moved, reg).mean(axis=1)
+        share = prior.rows / (counts + prior.rows)
+        blend = (1.0 - share) * scatter + share * np.diagonal(prior.target).mean()
+        return np.maximum(blend, prior.floor.mean())
+
+    def divergence(self, covariances: FloatArray, factors: FloatArray, target: FloatArray) -> float:
+        ratio = np.diagonal(target).mean() / covariances
+        return 0.5 * target.shape[0] * float((ratio - 1.0 - np.log(ratio)).sum())
 
     def half_log_det(self, factors: FloatArray, d: int) -> FloatArray:
         return d * np.log(factors)
@@ -216,8 +286,8 @@ class Spherical(Diag):
     def keep(self, new: FloatArray, old: FloatArray, empty: NDArray[np.bool_]) -> FloatArray:
         return np.where(empty, old, new)
 
-    def square_root(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
-        return np.sqrt(covariances[g]) * np.eye(d)
+    def matrix(self, covariances: FloatArray, g: int, d: int) -> FloatArray:
+        return covariances[g] * np.eye(d)
 
 
 COVARIANCES: dict[str, Covariance] = {
@@ -226,6 +296,13 @@ COVARIANCES: dict[str, Covariance] = {
     "diag": Diag(),
     "spherical": Spherical(),
 }
+
+
+def _divergence(factor: FloatArray, target: FloatArray) -> float:
+    """KL(N(0, T) ‖ N(0, Σ)) = ½ (tr Σ⁻¹T − d − log det Σ⁻¹T), from F with F Fᵀ = Σ⁻¹."""
+    lower = cholesky(target, lower=True)
+    log_det = np.log(np.diagonal(factor)).sum() + np.log(np.diagonal(lower)).sum()
+    return float(0.5 * (((factor.T @ lower) ** 2).sum() - target.shape[0]) - log_det)
 
 
 def _inverse_factor(covariance: FloatArray, what: str) -> FloatArray:

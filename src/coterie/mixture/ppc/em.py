@@ -16,19 +16,25 @@ from coterie._typing import FloatArray
 from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
-from coterie.mixture.ppc.core import CoreGraph, CorePosterior
+from coterie.mixture.ppc.core import CoreGraph
 from coterie.mixture.ppc.gaussians import (
+    ONCE,
     CoreShares,
-    Mixture,
-    MixtureShape,
-    Moments,
+    RowWeights,
     core_moments,
     free_posteriors,
     free_sums,
     log_sum_rows,
+)
+from coterie.mixture.ppc.model import (
+    Mixture,
+    MixtureShape,
+    Moments,
+    log_prior,
     make_mixture,
     maximize,
 )
+from coterie.mixture.ppc.posteriors import CorePosterior, Memory
 from coterie.mixture.ppc.prior import ByGradient, ByGrid, Prior, WeightsUpdate, at, by_proportions
 from coterie.progress import keep_going
 
@@ -52,21 +58,36 @@ __all__ = [
 # Strengths of hard pairs before they are hard: certainties of .95 and .9975.
 _SOFTER = (3.0, 6.0)
 WHOLE = 5  # starts that are run to the end, of however many
-_BRIEF = 10  # iterations after which starts are compared: the order of their bounds rarely changes
+# Iterations after which starts are compared: after the last the order of their bounds rarely
+# changes; before, a third of them is kept.
+_BRIEF = (4, 7, 10)
+_FEW = 5  # starts that are not thinned out before
 
 
 class PpcProblem(NamedTuple):
     """What does not change from one iteration or start to the next.
 
-    `softer` are the problems to be solved first, in turn, where hard pairs would freeze mean field.
+    `weights` say how often each row counts. `softer` are the problems to be solved first, in turn,
+    where hard pairs would freeze mean field.
     """
 
     rows: Rows
+    weights: RowWeights
     core: CoreGraph
     prior: Prior
     update: WeightsUpdate
     shape: MixtureShape
     softer: tuple[PpcProblem, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """How many rows there are, each counted as often as its weight says."""
+        return float(self.weights.weights.sum()) if self.weights.weights.size else self.rows.n
+
+    def reshaped(self, shape: MixtureShape) -> PpcProblem:
+        """The same rows and pairs for Gaussians of another shape."""
+        softer = tuple(easier.reshaped(shape) for easier in self.softer)
+        return self._replace(shape=shape, softer=softer)
 
     def log_omega(self, pi: FloatArray) -> float:
         """log Ω at weights (K,), as the update of the weights takes it."""
@@ -81,13 +102,18 @@ class EmState(NamedTuple):
     mixture : Mixture
     log_omega : float
         log Ω at the mixture's weights.
-    marginals : (s, K) or None
-        Of the nodes in the last E-step, where mean field goes on from; None before the first.
+    memory : Memory or None
+        Of the last E-step, where the next goes on from; None before the first.
     """
 
     mixture: Mixture
     log_omega: float
-    marginals: FloatArray | None
+    memory: Memory | None
+
+    def raised(self) -> EmState:
+        """The same with more passes from now on (PPC §6)."""
+        assert self.memory is not None
+        return self._replace(memory=self.memory._replace(level=self.memory.level + 1))
 
 
 class EmRun(NamedTuple):
@@ -99,7 +125,7 @@ class EmRun(NamedTuple):
 
 
 def make_problem(
-    rows: Rows, core: CoreGraph, shape: MixtureShape, weights_update: str
+    rows: Rows, weights: RowWeights, core: CoreGraph, shape: MixtureShape, weights_update: str
 ) -> PpcProblem:
     """Prepare the prior and the update of the weights, once a fit."""
     prior = Prior(core.graph, core.exponent, core.wide, overlap=weights_update != "nonoverlapping")
@@ -111,15 +137,15 @@ def make_problem(
     softer: list[PpcProblem] = []
     if core.freezes:
         cores = [core.soften(strength) for strength in _SOFTER]
-        softer = [make_problem(rows, soft, shape, weights_update) for soft in cores]
-    return PpcProblem(rows, core, prior, update, shape, tuple(softer))
+        softer = [make_problem(rows, weights, soft, shape, weights_update) for soft in cores]
+    return PpcProblem(rows, weights, core, prior, update, shape, tuple(softer))
 
 
 def without_pairs(problem: PpcProblem) -> PpcProblem:
     """The same rows and shape, and no pairs."""
     settings = problem.core.settings
     core = CoreGraph(Constraints(problem.rows.n), problem.shape.n_clusters, settings, 0)
-    return make_problem(problem.rows, core, problem.shape, "proportions")
+    return make_problem(problem.rows, problem.weights, core, problem.shape, "proportions")
 
 
 def begin(problem: PpcProblem, mixture: Mixture, max_iter: int, tol: float) -> EmRun:
@@ -148,10 +174,12 @@ def advance(problem: PpcProblem, so_far: EmRun, max_iter: int, tol: float) -> Em
     # Small factorisations only wait for each other when a BLAS gives them several threads.
     with one_blas_thread():
         while len(bounds) < max_iter and not converged:
-            found = expect(problem.rows, problem.core, state.mixture, state.marginals)
-            bounds.append(_finite(found.log_likelihood - state.log_omega) / problem.rows.n)
+            found = expect(problem.rows, problem.core, state.mixture, state.memory, problem.weights)
+            bounds.append(_bound(problem, state, found))
             state = _maximization(problem, state.mixture, found)
             converged = len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < tol
+            if converged and not problem.core.at_last_level(state.memory):
+                state, converged = state.raised(), False
             if not converged and not keep_going(len(bounds), max_iter, bounds[-1]):
                 break
     return EmRun(state, bounds, converged)
@@ -174,19 +202,33 @@ def best_run(
     sure = WHOLE if n_init > WHOLE else 0
     whole = min(n_init, WHOLE)
     if len(runs) > sure + whole:
-        brief = [advance(problem, start, min(_BRIEF, max_iter), tol) for start in runs[sure:]]
-        scores = np.array([comparable_bound(problem, found) for found in brief])
-        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
-        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
-        runs[sure:] = [brief[i] for i in np.argsort(behind, kind="stable")[:whole]]
+        runs[sure:] = _promising(problem, runs[sure:], whole, max_iter, tol)
     ended = [advance(problem, start, max_iter, tol) for start in runs]
     if len(ended) == 1:
         return ended[0]
     return max(ended, key=lambda found: comparable_bound(problem, found))
 
 
-def _finite(bound: float) -> float:
-    """`bound`, refused if it is infinite or not a number."""
+def _promising(
+    problem: PpcProblem, runs: list[EmRun], n_kept: int, max_iter: int, tol: float
+) -> list[EmRun]:
+    """The best of the starts after a few iterations; the worst stop after fewer."""
+    for iterations in _BRIEF:
+        last = iterations == _BRIEF[-1]
+        if not last and len(runs) <= max(n_kept, _FEW):
+            continue
+        runs = [advance(problem, start, min(iterations, max_iter), tol) for start in runs]
+        scores = np.array([comparable_bound(problem, found) for found in runs])
+        # Bounds closer than `tol`, where EM comes to rest, are equal: the earlier start goes on.
+        behind = np.floor((scores.max() - scores) / max(tol, np.finfo(np.float64).tiny))
+        left = n_kept if last else max(n_kept, _FEW, -(-len(runs) // 3))
+        runs = [runs[i] for i in np.argsort(behind, kind="stable")[:left]]
+    return runs
+
+
+def _bound(problem: PpcProblem, state: EmState, found: Expectation) -> float:
+    """The objective per row, refused if it is infinite or not a number."""
+    bound = (found.log_likelihood - state.log_omega + log_prior(state.mixture)) / problem.total
     if not np.isfinite(bound):
         raise UnboundedObjective(
             f"The penalised log-likelihood came out as {bound}. Use weights_update="
@@ -204,8 +246,8 @@ def comparable_bound(problem: PpcProblem, result: EmRun) -> float:
     if {"gibbs", "belief_propagation"}.isdisjoint(problem.core.engines):
         return result.bounds[-1]
     core, mixture = problem.core.by_mean_field(), result.state.mixture
-    found = expect(problem.rows, core, mixture)
-    return (found.log_likelihood - result.state.log_omega) / problem.rows.n
+    found = expect(problem.rows, core, mixture, weights=problem.weights)
+    return _bound(problem, result.state, found)
 
 
 # -- E-step --------------------------------------------------------------------------------------
@@ -222,27 +264,33 @@ class Expectation(NamedTuple):
         Of all rows, about the means they were computed with.
     prior_counts : (K,)
         How often each cluster's weight counts: Σ_free r + Σ_nodes m q.
-    marginals : (s, K) or None
-        Of the nodes; None where there are none.
+    memory : Memory or None
+        What the next E-step goes on from; None without pairs.
     """
 
     log_likelihood: float
     moments: Moments
     prior_counts: FloatArray
-    marginals: FloatArray | None
+    memory: Memory | None
 
 
 def expect(
-    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+    rows: Rows,
+    core: CoreGraph,
+    mixture: Mixture,
+    last: Memory | None = None,
+    weights: RowWeights = ONCE,
 ) -> Expectation:
     """Penalised log-likelihood (without log Ω) and expected sums (PPC §2.3 and §3).
 
     Free rows are independent given the parameters and are done with in one pass over the blocks;
-    that pass brings back the log-densities of the core rows for the engine. `last` (s, K) are the
-    marginals of the E-step before.
+    that pass brings back the log-densities of the core rows for the engine. `last` is what the
+    E-step before left; `weights` say how often rows count.
     """
     index = core.core
-    free = fold(map_blocks(rows, free_sums, mixture, listed=index.rows), joined=("core",))
+    free = fold(
+        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows), joined=("core",)
+    )
     counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
     if not core.parts:
         return Expectation(free.log_likelihood, free.moments, counts, None)
@@ -250,6 +298,8 @@ def expect(
     resp = index.expand(posterior.marginals)
     if share is not None:
         resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
+    if core.copies is not None:
+        resp = resp * core.copies[:, None]
     inside = fold(
         map_blocks(rows, core_moments, mixture, listed=index.rows, listed_state=CoreShares(resp))
     )
@@ -257,7 +307,7 @@ def expect(
         free.log_likelihood + posterior.log_partition,
         free.moments.plus(inside),
         counts + core.exponent @ posterior.marginals,
-        posterior.marginals,
+        Memory(posterior.marginals, posterior.messages, 0 if last is None else last.level),
     )
 
 
@@ -265,7 +315,7 @@ def _core_posterior(
     core: CoreGraph,
     log_joint: FloatArray,
     mixture: Mixture,
-    last: FloatArray | None,
+    last: Memory | None,
     final: bool,
 ) -> tuple[CorePosterior, FloatArray | None]:
     """Posterior of the nodes, and the share (r, G) of each component in its cluster.
@@ -285,7 +335,7 @@ def _core_posterior(
 
 
 def posterior_of_all(
-    rows: Rows, core: CoreGraph, mixture: Mixture, last: FloatArray | None = None
+    rows: Rows, core: CoreGraph, mixture: Mixture, last: Memory | None = None
 ) -> tuple[FloatArray, CorePosterior | None]:
     """Constrained posterior (n, K) of every row, and what inference says of the core."""
     listed = core.core.rows
@@ -307,8 +357,8 @@ def _maximization(problem: PpcProblem, mixture: Mixture, found: Expectation) -> 
     likely, and this one has a covariance.
     """
     shape, moments = problem.shape, found.moments
-    means, covariances = maximize(moments, mixture.means, shape.covariance, shape.reg_covar)
-    empty = moments.counts <= np.finfo(np.float64).eps * problem.rows.n
+    means, covariances = maximize(moments, mixture.means, shape)
+    empty = moments.counts <= np.finfo(np.float64).eps * problem.total
     if empty.any():
         means = np.where(empty[:, None], mixture.means, means)
         covariances = shape.covariance.keep(covariances, mixture.covariances, empty)
@@ -317,4 +367,4 @@ def _maximization(problem: PpcProblem, mixture: Mixture, found: Expectation) -> 
     weights = (pi[:, None] * counts / counts.sum(axis=1, keepdims=True)).ravel()
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     new = make_mixture(weights, means, covariances, shape)
-    return EmState(new, log_omega, found.marginals)
+    return EmState(new, log_omega, found.memory)

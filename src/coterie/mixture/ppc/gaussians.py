@@ -14,17 +14,17 @@ from scipy.special import logsumexp
 
 from coterie._typing import FloatArray, IntArray
 from coterie.data import Block
-from coterie.exceptions import InvalidData
-from coterie.mixture.ppc.covariances import COVARIANCES, Covariance
+from coterie.mixture.ppc.covariances import Covariance
+from coterie.mixture.ppc.missing import add_incomplete, incomplete_rows, marginal_log_densities
+from coterie.mixture.ppc.model import Mixture, Moments, no_moments
 
 __all__ = [
+    "ONCE",
     "CoreShares",
     "FreePosteriors",
     "FreeSums",
-    "Mixture",
-    "MixtureShape",
-    "Moments",
     "RowLabels",
+    "RowWeights",
     "StartMeans",
     "cluster_log_densities",
     "core_moments",
@@ -32,91 +32,11 @@ __all__ = [
     "free_sums",
     "label_moments",
     "log_sum_rows",
-    "make_mixture",
-    "maximize",
     "nearest_means",
 ]
 
-_TINY = 10 * np.finfo(np.float64).eps  # added to counts, as GaussianMixture does
 _FARTHEST = -1e300
 _CORE_CHUNK = 4096  # core rows gathered at once
-
-
-class MixtureShape(NamedTuple):
-    """Number and kind of the Gaussians: G = n_clusters · per_cluster, those of a cluster together.
-
-    `reg_covar` is added to the diagonal of every covariance.
-    """
-
-    n_clusters: int
-    per_cluster: int
-    covariance_type: str
-    reg_covar: float
-
-    @property
-    def n_components(self) -> int:
-        """G."""
-        return self.n_clusters * self.per_cluster
-
-    @property
-    def covariance(self) -> Covariance:
-        """What is done with covariances of this type."""
-        return COVARIANCES[self.covariance_type]
-
-
-class Mixture(NamedTuple):
-    """G Gaussians and their weights, measured from the origin of the rows.
-
-    Attributes
-    ----------
-    shape : MixtureShape
-    weights : (G,)
-    means : (G, d)
-    covariances, factors : in the shape of the covariance type
-        `factors` are the precision factors.
-    """
-
-    shape: MixtureShape
-    weights: FloatArray
-    means: FloatArray
-    covariances: FloatArray
-    factors: FloatArray
-
-    @property
-    def cluster_weights(self) -> FloatArray:
-        """Weights (K,) of clusters, each the sum over its components."""
-        return np.asarray(self.weights.reshape(self.shape.n_clusters, -1).sum(axis=1))
-
-
-class Moments(NamedTuple):
-    """Weighted sums over rows about given means: Σ r, Σ r (x − μ), Σ r (x − μ)(x − μ)ᵀ."""
-
-    counts: FloatArray  # (G,)
-    sums: FloatArray  # (G, d)
-    squares: FloatArray
-
-    def plus(self, other: Moments) -> Moments:
-        """The sums over the rows of both."""
-        return Moments(*(a + b for a, b in zip(self, other, strict=True)))
-
-
-def make_mixture(
-    weights: FloatArray, means: FloatArray, covariances: FloatArray, shape: MixtureShape
-) -> Mixture:
-    """A mixture with its precision factors; refuses singular and overflowing covariances."""
-    if not (np.isfinite(means).all() and np.isfinite(covariances).all()):
-        raise InvalidData("X holds values too large to square; rescale its columns.")
-    factors = shape.covariance.precision_factors(covariances)
-    return Mixture(shape, weights, means, covariances, factors)
-
-
-def maximize(
-    moments: Moments, old_means: FloatArray, covariance: Covariance, reg_covar: float
-) -> tuple[FloatArray, FloatArray]:
-    """Means (G, d) and covariances that maximise the expected log-likelihood (PPC §2.3)."""
-    counts = moments.counts + _TINY
-    moved = moments.sums / counts[:, None]
-    return old_means + moved, covariance.estimate(moments.squares, counts, moved, reg_covar)
 
 
 # -- a chunk of rows ---------------------------------------------------------------------------
@@ -133,6 +53,9 @@ def log_densities(chunk: FloatArray, mixture: Mixture) -> FloatArray:
         np.einsum("ij,ij->i", white, white, out=out[:, g])
     out *= -0.5
     out += covariance.half_log_det(mixture.factors, d) - 0.5 * d * np.log(2 * np.pi)
+    gaps = incomplete_rows(chunk)
+    if gaps.size:
+        out[gaps] = marginal_log_densities(chunk[gaps], mixture)
     # A row so far away that its distance overflows is equally far from everything, not NaN.
     return np.maximum(out, _FARTHEST, out=out)
 
@@ -147,11 +70,13 @@ def log_sum_rows(values: FloatArray) -> FloatArray:
     return (top + np.log(total))[:, 0]
 
 
-def _no_moments(means: FloatArray, covariance: Covariance) -> Moments:
-    """Sums over no rows yet."""
-    n_components, d = means.shape
-    squares = np.zeros(covariance.shape(n_components, d))
-    return Moments(np.zeros(n_components), np.zeros((n_components, d)), squares)
+def _add_all(moments: Moments, chunk: FloatArray, resp: FloatArray, mixture: Mixture) -> None:
+    """Add rows of which some may have gaps, as `_add` does those that have none."""
+    gaps = incomplete_rows(chunk)
+    if gaps.size:
+        add_incomplete(moments, chunk[gaps], resp[gaps], mixture)
+        chunk, resp = np.delete(chunk, gaps, axis=0), np.delete(resp, gaps, axis=0)
+    _add(moments, chunk, resp, mixture.means, mixture.shape.covariance)
 
 
 def _add(
@@ -171,6 +96,15 @@ def _add(
 # -- passes over blocks ------------------------------------------------------------------------
 
 
+class RowWeights(NamedTuple):
+    """How often each row counts, (n,); of size 0 where all count once."""
+
+    weights: FloatArray
+
+
+ONCE = RowWeights(np.empty(0))  # every row counts once
+
+
 class FreeSums(NamedTuple):
     """Log-likelihood and moments of free rows; log π_g N(x | g) (r, G) of core rows."""
 
@@ -180,10 +114,10 @@ class FreeSums(NamedTuple):
 
 
 def free_sums(block: Block, mixture: Mixture) -> FreeSums:
-    """What the E-step needs of a block."""
+    """What the E-step needs of a block, by its `RowWeights`."""
     total = 0.0
-    covariance = mixture.shape.covariance
-    moments = _no_moments(mixture.means, covariance)
+    weights = block.state.weights
+    moments = no_moments(mixture.means, mixture.shape.covariance)
     core = np.empty((block.listed.size, mixture.weights.size))
     for lo, hi, chunk, values in _log_joints(block, mixture):
         listed = slice(*np.searchsorted(block.listed, (lo, hi)))
@@ -192,10 +126,13 @@ def free_sums(block: Block, mixture: Mixture) -> FreeSums:
         if inside.size == hi - lo:
             continue
         log_sum = log_sum_rows(values)
+        if weights.size:
+            log_sum *= weights[lo:hi]
+            values *= weights[lo:hi, None]
         log_sum[inside] = 0.0
         values[inside] = 0.0
         total += float(log_sum.sum())
-        _add(moments, chunk, values, mixture.means, covariance)
+        _add_all(moments, chunk, values, mixture)
     return FreeSums(total, moments, core)
 
 
@@ -247,26 +184,26 @@ def _double(block: Block, extra: int) -> Iterator[tuple[int, int, FloatArray]]:
 
 
 class CoreShares(NamedTuple):
-    """Responsibilities (r, G) of core rows."""
+    """Responsibilities (r, G) of core rows, each times how often the row counts."""
 
     resp: FloatArray
 
 
 def core_moments(block: Block, mixture: Mixture) -> Moments:
     """Moments of the core rows about the means of the mixture, by their `CoreShares`."""
-    covariance = mixture.shape.covariance
-    moments = _no_moments(mixture.means, covariance)
+    moments = no_moments(mixture.means, mixture.shape.covariance)
     for lo in range(0, block.listed.size, _CORE_CHUNK):
         chunk = np.asarray(block.take(block.listed[lo : lo + _CORE_CHUNK]), dtype=np.float64)
         resp = block.listed_state.resp[lo : lo + _CORE_CHUNK]
-        _add(moments, chunk, resp, mixture.means, covariance)
+        _add_all(moments, chunk, resp, mixture)
     return moments
 
 
 class RowLabels(NamedTuple):
-    """Component (n,) of each row."""
+    """Component (n,) of each row and how often it counts, (n,); of size 0 where all count once."""
 
     labels: IntArray
+    weights: FloatArray
 
 
 class StartMeans(NamedTuple):
@@ -278,10 +215,13 @@ class StartMeans(NamedTuple):
 
 def label_moments(block: Block, about: StartMeans) -> Moments:
     """Moments of the rows of each label, by the block's `RowLabels`."""
-    moments = _no_moments(*about)
+    moments = no_moments(*about)
     numbers = np.arange(about.means.shape[0])
+    weights = block.state.weights
     for lo, hi, chunk in _double(block, numbers.size):
         resp = np.equal.outer(block.state.labels[lo:hi], numbers).astype(np.float64)
+        if weights.size:
+            resp *= weights[lo:hi, None]
         _add(moments, chunk, resp, *about)
     return moments
 

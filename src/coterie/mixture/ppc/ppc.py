@@ -14,34 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import FloatArray
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, centered, map_blocks
+from coterie.data import Rows, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.inference import engines
-from coterie.mixture.ppc.core import CoreGraph, PpcSettings, pair_posteriors
+from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.em import (
-    EmRun,
-    PpcProblem,
-    best_run,
-    make_problem,
-    posterior_of_all,
-    run,
-    without_pairs,
-)
-from coterie.mixture.ppc.gaussians import (
-    Mixture,
-    MixtureShape,
-    cluster_log_densities,
-    log_sum_rows,
-    make_mixture,
-)
+from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem, posterior_of_all
+from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
+from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.posteriors import pair_posteriors
+from coterie.mixture.ppc.preparation import Starts, find_starts, fit_rows, make_prior
+from coterie.mixture.ppc.regularization import CovariancePrior
 from coterie.mixture.ppc.report import describe, warn_of_doubts
-from coterie.mixture.ppc.start import (
-    INITS,
-    begins_without_pairs_too,
-    mixture_from_model,
-    start_mixture,
-)
+from coterie.mixture.ppc.selection import choose_type
+from coterie.mixture.ppc.start import INITS, StartRows, type_of
 from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count, check_real
 
@@ -67,8 +53,11 @@ class PPC(ConstrainedClusterer):
     ----------
     n_components : int, default=2
         Number of clusters.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-    inference : {"auto", "exact", "mean_field", "gibbs", "belief_propagation"}, default="auto"
+    covariance_type : {"auto", "full", "tied", "diag", "spherical"}, default="auto"
+        "auto" compares all four from the first start (on a sample of many rows): by how well the
+        mixture foretells the answers, and where that does not decide by Akaike's criterion.
+    inference : {"auto", "exact", "mean_field", "structured_mean_field", "gibbs", \
+            "belief_propagation"}, default="auto"
         How the posterior of rows in pairs is found. "auto" is exact wherever that is affordable
         and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
     sampling : {"point", "chunklet"}, default="point"
@@ -84,12 +73,21 @@ class PPC(ConstrainedClusterer):
         Gaussians that make up each cluster. Pairs act on clusters.
     default_certainty : float, default=0.95
         Probability that a pair given without a certainty is right.
-    reg_covar : float, default=1e-6
+    prior_rows : float or "auto", default="auto"
+        How many rows the prior of each covariance counts as: it draws them to the covariance
+        within all clusters together and keeps them from being thinner than values are recorded,
+        both in the scale of each column. "auto" is n_features + 1; 0 is no prior, and with
+        `reg_covar=1e-6` GaussianMixture's likelihood.
+    reg_covar : float, default=0
         Added to the diagonal of every covariance, in the units of the data, squared.
+    passes : int, (int, int) or "auto", default="auto"
+        Gibbs samples, mean-field sweeps or most sweeps of messages in an E-step that is not exact.
+        Of two numbers the first is doubled whenever EM comes to rest, up to the second
+        (Lu and Leen 2007, section 6). "auto" is 60 samples, 1 sweep, 200 sweeps.
     n_init : int, default=1
         Number of starts; the one with the highest bound is kept (by mean field where `inference`
         gives an estimate). Of more than 5 the first 5 and the 5 others that are best after 10
-        iterations are run to the end.
+        iterations are run to the end; two thirds of the others stop after 4, and again after 7.
     init : {"neighborhoods", "mosaic", "kmeans", "random"}, array or fitted model
         A short PCKMeans run, a run of Mosaic, scikit-learn's KMeans, wide Gaussians on random
         rows, or the nearest of given means (n_components, n_features); or a fitted PPC or
@@ -113,10 +111,13 @@ class PPC(ConstrainedClusterer):
     weights_ : ndarray of shape (n_components * components_per_cluster,)
         Components of a cluster stand together.
     means_ : ndarray of shape (n_components * components_per_cluster, n_features)
+    covariance_type_ : str
+        The type fitted.
     covariances_, precisions_, precisions_cholesky_ : ndarray
         In the shapes of scikit-learn's GaussianMixture.
     lower_bound_ : float
-        Penalised log-likelihood per row; a lower bound of it where mean field or the Ω of a
+        Penalised log-likelihood per row, with the logarithm of the covariances' prior (at most 0);
+        a lower bound of it where mean field or the Ω of a
         spanning forest is used, an estimate with Gibbs sampling, belief propagation and
         `weights_update="nonoverlapping"`: `inference_report_["lower_bound"]` says which.
     lower_bounds_ : list of float
@@ -148,13 +149,15 @@ class PPC(ConstrainedClusterer):
         self,
         n_components: int = 2,
         *,
-        covariance_type: str = "full",
+        covariance_type: str = "auto",
         inference: str = "auto",
         sampling: str = "point",
         weights_update: str = "gradient",
         components_per_cluster: int = 1,
         default_certainty: float = 0.95,
-        reg_covar: float = 1e-6,
+        prior_rows: Any = "auto",
+        reg_covar: float = 0.0,
+        passes: Any = "auto",
         n_init: int = 1,
         init: Any = "neighborhoods",
         max_iter: int = 100,
@@ -169,7 +172,9 @@ class PPC(ConstrainedClusterer):
         self.weights_update = weights_update
         self.components_per_cluster = components_per_cluster
         self.default_certainty = default_certainty
+        self.prior_rows = prior_rows
         self.reg_covar = reg_covar
+        self.passes = passes
         self.n_init = n_init
         self.init = init
         self.max_iter = max_iter
@@ -177,30 +182,47 @@ class PPC(ConstrainedClusterer):
         self.random_state = random_state
         self.warm_start = warm_start
 
+    _reads_stored_rows = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True  # gaps are integrated out
+        return tags
+
     # -- fit -----------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the mixture to the rows of X and what is known about pairs of them.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), or rows in files
+            NaN where a value is not known: it is integrated out, exactly. Rows in files
+            (`coterie.data.open_rows`, Dask) are read by passes and may hold no NaN.
         y : ignored
             Present for scikit-learn's conventions. Known labels enter by
             `Constraints.from_labels`.
         constraints : Constraints, optional
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts. The copies of a row in a pair share its cluster.
         """
-        X, constraints, _ = self._check_fit_input(X, y, constraints)
+        X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = self._check_parameters(X.shape[0])
         if constraints.is_hard.any():
             constraints.check_feasible(k, hard_only=True)
         rng = check_random_state(self.random_state)
-        settings = PpcSettings(self.inference, self.sampling, self.default_certainty)
-        core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)))
-        problem = make_problem(centered(X), core, self._shape(), self.weights_update)
+        settings = PpcSettings(
+            self.inference, self.sampling, self.default_certainty, _check_passes(self.passes)
+        )
+        core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)), weights)
+        rows, given = fit_rows(X, weights)
         if (fallback := core.fallback()) is not None:
             warnings.warn(fallback, ApproximationWarning, stacklevel=2)
-        mixtures = self._starts(problem, X, constraints, rng)
-        best = best_run(problem, mixtures, self.n_init, self.max_iter, self.tol)
+        starts = self._starts(given, constraints, rng)
+        shape = self._shape(prior=make_prior(rows, starts, self.prior_rows))
+        problem = make_problem(rows, RowWeights(given.weights), core, shape, self.weights_update)
+        problem, best = self._run(problem, starts, constraints)
         if not best.converged:
             warnings.warn(
                 f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",
@@ -218,7 +240,9 @@ class PPC(ConstrainedClusterer):
                 f"n_samples={n_samples} should be >= {k * per_cluster}, the number of components: "
                 "lower n_components or components_per_cluster, or give more rows."
             )
-        check_choice("covariance_type", self.covariance_type, COVARIANCES)
+        check_choice("covariance_type", self.covariance_type, ("auto", *COVARIANCES))
+        if self.prior_rows != "auto":
+            check_real("prior_rows", self.prior_rows)
         check_choice("inference", self.inference, engines(marginals=True))
         check_choice("sampling", self.sampling, SAMPLING)
         check_choice("weights_update", self.weights_update, WEIGHTS_UPDATE)
@@ -230,49 +254,50 @@ class PPC(ConstrainedClusterer):
         check_count("n_init", self.n_init)
         return k
 
-    def _n_starts(self) -> int:
-        given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "means_"))
-        return 1 if given else int(self.n_init)
-
-    def _shape(self) -> MixtureShape:
-        return MixtureShape(
-            int(self.n_components),
-            int(self.components_per_cluster),
-            self.covariance_type,
-            self.reg_covar,
-        )
-
     def _starts(
-        self, problem: PpcProblem, X: Any, constraints: Constraints, rng: np.random.RandomState
-    ) -> list[Mixture]:
-        """The mixtures to begin with."""
+        self, given: StartRows, constraints: Constraints, rng: np.random.RandomState
+    ) -> Starts:
+        """Where to begin."""
         model = self if self.warm_start and hasattr(self, "means_") else self.init
         if hasattr(model, "means_"):
-            return [mixture_from_model(model, problem.rows.origin, problem.shape)]
-        constraints = _heard(constraints)
-        alone = np.random.RandomState()
-        alone.set_state(rng.get_state())  # the draws of a fit without pairs
-        settings = (problem.shape, self.init)
-        starts = [
-            start_mixture(problem.rows, X, constraints, *settings, rng, number)
-            for number in range(self._n_starts())
-        ]
-        by_pairs = isinstance(self.init, str) and self.init == "neighborhoods"
-        if by_pairs and begins_without_pairs_too(constraints):
-            first = start_mixture(
-                problem.rows, X, Constraints(constraints.n_samples), *settings, alone, 0
-            )
-            starts.append(run(without_pairs(problem), first, self.max_iter, self.tol).state.mixture)
-        return starts
+            return Starts(given, model=model)
+        n_starts = int(self.n_init) if isinstance(self.init, str) else 1
+        return find_starts(given, constraints, self._shape(), self.init, n_starts, rng)
+
+    def _run(
+        self, problem: PpcProblem, starts: Starts, constraints: Constraints
+    ) -> tuple[PpcProblem, EmRun]:
+        """The best of the starts, with the covariance type given or chosen."""
+        limits = self.max_iter, self.tol
+        wanted = self.covariance_type
+        if wanted == "auto":
+            if starts.model is None:
+                wanted, run = choose_type(
+                    problem, starts, constraints, self.weights_update, *limits
+                )
+            else:
+                wanted, run = type_of(starts.model), None
+            problem = problem.reshaped(problem.shape._replace(covariance_type=wanted))
+            if run is not None:
+                return problem, run
+        mixtures = starts.mixtures(problem, *limits)
+        return problem, best_run(problem, mixtures, self.n_init, *limits)
+
+    def _shape(self, prior: CovariancePrior | None = None) -> MixtureShape:
+        """The shape as fitted, or as wanted before."""
+        wanted = self.covariance_type
+        if wanted == "auto":
+            wanted = getattr(self, "covariance_type_", "full")
+        size = int(self.n_components), int(self.components_per_cluster)
+        return MixtureShape(*size, wanted, self.reg_covar, prior)
 
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
-        resp, posterior = posterior_of_all(
-            problem.rows, problem.core, mixture, best.state.marginals
-        )
+        resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, best.state.memory)
         labels = resp.argmax(axis=1)
         if posterior is not None:
             labels[core.rows] = core.expand(posterior.labels)
+        self.covariance_type_ = problem.shape.covariance_type
         self.resp_ = resp
         self.labels_ = labels
         self.weights_ = mixture.weights
@@ -309,7 +334,8 @@ class PPC(ConstrainedClusterer):
         X = self._check_new_rows(X)
         origin = self.weights_ @ self.means_
         n_clusters = self.weights_.size // self.components_per_cluster
-        shape = self._shape()._replace(n_clusters=n_clusters)  # as fitted, whatever was set since
+        # As fitted, whatever was set since.
+        shape = self._shape()._replace(n_clusters=n_clusters, covariance_type=type_of(self))
         mixture = make_mixture(self.weights_, self.means_ - origin, self.covariances_, shape)
         blocks = map_blocks(Rows(X, shift=origin), cluster_log_densities, mixture)
         return np.concatenate(list(blocks))
@@ -343,34 +369,31 @@ class PPC(ConstrainedClusterer):
         rows = rng.standard_normal((count, d))
         for g in range(n_components):
             inside = component == g
-            root = self._shape().covariance.square_root(self.covariances_, g, d)
+            root = np.linalg.cholesky(COVARIANCES[type_of(self)].matrix(self.covariances_, g, d))
             rows[inside] = self.means_[g] + rows[inside] @ root.T
         return rows, component // self.components_per_cluster
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion of the plain mixture on X; lower is better."""
-        n = np.shape(X)[0]
-        return float(-2 * self.score(X) * n + self._n_parameters() * np.log(n))
+        of_rows = self.score_samples(X)
+        return float(-2 * of_rows.sum() + self._n_parameters() * np.log(of_rows.size))
 
     def aic(self, X: Any) -> float:
         """Akaike information criterion of the plain mixture on X; lower is better."""
-        return float(-2 * self.score(X) * np.shape(X)[0] + 2 * self._n_parameters())
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
 
     def _n_parameters(self) -> int:
         n_components, d = self.means_.shape
-        covariance = self._shape().covariance.n_parameters(n_components, d)
+        covariance = COVARIANCES[type_of(self)].n_parameters(n_components, d)
         return covariance + n_components * d + n_components - 1
 
 
-def _heard(constraints: Constraints) -> Constraints:
-    """The pairs that say anything: one of weight 0 is no pair."""
-    heard = constraints.strength() > 0
-    if heard.all():
-        return constraints
-    return Constraints.from_arrays(
-        constraints.n_samples,
-        constraints.pairs[heard],
-        constraints.kind[heard],
-        weight=constraints.weight[heard],
-        certainty=constraints.certainty[heard],
-    )
+def _check_passes(passes: Any) -> tuple[int, int] | None:
+    """First and last number of passes; None for "auto"."""
+    if isinstance(passes, str) and passes == "auto":
+        return None
+    pair = passes if isinstance(passes, (tuple, list)) and len(passes) == 2 else (passes, passes)
+    first, last = (check_count("passes", value) for value in pair)
+    if first > last:
+        raise InvalidParameter(f"passes={passes!r} must rise: give (first, last) in that order.")
+    return first, last

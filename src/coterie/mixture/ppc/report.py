@@ -11,8 +11,8 @@ from coterie._typing import FloatArray
 from coterie.exceptions import ApproximationWarning
 from coterie.inference import mean_field
 from coterie.inference.model import subgraph
-from coterie.mixture.ppc.core import CorePosterior
 from coterie.mixture.ppc.em import PpcProblem
+from coterie.mixture.ppc.posteriors import CorePosterior
 from coterie.mixture.ppc.prior import Prior, by_proportions
 
 __all__ = ["describe", "warn_of_doubts"]
@@ -30,7 +30,10 @@ def describe(
     omega = _omega_kind(problem, weights_update)
     approximate = set(problem.core.engines) - {"exact"}
     bound = "penalised log-likelihood"
-    if approximate - {"mean_field"} or omega == "as if no two pairs shared a row":
+    if (
+        approximate - {"mean_field", "structured_mean_field"}
+        or omega == "as if no two pairs shared a row"
+    ):
         bound = "estimate"
     elif approximate or omega != "exact":
         bound = "lower bound"

@@ -1,0 +1,146 @@
+"""What a fit has before its first iteration: rows, where starts begin, the covariances' prior."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from coterie._typing import FloatArray
+from coterie.constraints import Constraints
+from coterie.data import Rows, centered
+from coterie.exceptions import InvalidData
+from coterie.mixture.ppc.covariances import COVARIANCES
+from coterie.mixture.ppc.em import PpcProblem, run, without_pairs
+from coterie.mixture.ppc.model import Mixture, MixtureShape
+from coterie.mixture.ppc.regularization import CovariancePrior, column_floor, prior_target
+from coterie.mixture.ppc.start import (
+    Start,
+    StartRows,
+    begins_without_pairs_too,
+    column_moments,
+    find_start,
+    mixture_from_model,
+    mixture_of,
+    type_of,
+    within_clusters,
+)
+
+__all__ = [
+    "FitRows",
+    "Starts",
+    "find_starts",
+    "fit_rows",
+    "make_prior",
+]
+
+
+class FitRows(NamedTuple):
+    """The rows of a fit as they are, and as starts look at them."""
+
+    rows: Rows
+    given: StartRows
+
+
+def fit_rows(X: Any, weights: FloatArray | None) -> FitRows:
+    """Rows measured from near their mean; a copy with gaps filled is made only if there are any."""
+    each = np.empty(0) if weights is None else weights
+    if not isinstance(X, np.ndarray) or not np.isnan(X).any():
+        rows = centered(X)
+        return FitRows(rows, StartRows(rows, X, each, np.ones(rows.d)))
+    gaps = np.isnan(X)
+    nothing = np.flatnonzero(gaps.all(axis=0))
+    if nothing.size:
+        raise InvalidData(f"column {nothing[0]} of X has no value in any row; leave it out.")
+    mean = np.nanmean(X, axis=0)
+    filled = np.where(gaps, mean, X)
+    given = StartRows(Rows(filled, shift=mean), filled, each, 1.0 - gaps.mean(axis=0))
+    return FitRows(Rows(X, shift=mean), given)
+
+
+class Starts(NamedTuple):
+    """Where starts begin.
+
+    `alone` is that of the mixture without pairs, one more start; `model` a fitted mixture to go on
+    from, and then there is no other.
+    """
+
+    given: StartRows
+    each: tuple[Start, ...] = ()
+    alone: Start | None = None
+    model: Any = None
+
+    def within(self) -> FloatArray:
+        """Covariance (d, d) within the clusters that the first start begins with."""
+        if self.model is not None:
+            return _model_within(self.model)
+        return within_clusters(self.each[0], self.given)
+
+    def mixtures(self, problem: PpcProblem, max_iter: int, tol: float) -> list[Mixture]:
+        """The first mixtures of the problem's shape."""
+        if self.model is not None:
+            return [mixture_from_model(self.model, self.given.rows.origin, problem.shape)]
+        out = [mixture_of(start, self.given, problem.shape) for start in self.each]
+        if self.alone is not None:
+            first = mixture_of(self.alone, self.given, problem.shape)
+            out.append(run(without_pairs(problem), first, max_iter, tol).state.mixture)
+        return out
+
+
+def find_starts(
+    given: StartRows,
+    constraints: Constraints,
+    shape: MixtureShape,
+    init: Any,
+    n_starts: int,
+    rng: np.random.RandomState,
+) -> Starts:
+    """`n_starts` starts of the kind `init` names."""
+    constraints = _heard(constraints)
+    alone_rng = np.random.RandomState()
+    alone_rng.set_state(rng.get_state())  # the draws of a fit without pairs
+    size = (shape.n_clusters, shape.n_components)
+    each = tuple(
+        find_start(given, constraints, *size, init, rng, number) for number in range(n_starts)
+    )
+    alone = None
+    if isinstance(init, str) and init == "neighborhoods" and begins_without_pairs_too(constraints):
+        nothing = Constraints(constraints.n_samples)
+        alone = find_start(given, nothing, *size, init, alone_rng, 0)
+    return Starts(given, each, alone)
+
+
+def make_prior(rows: Rows, starts: Starts, prior_rows: Any) -> CovariancePrior | None:
+    """The prior of covariances that counts as so many rows; "auto": as many as pin one down."""
+    if prior_rows == 0:
+        return None
+    given, within = starts.given, starts.within()
+    floor = column_floor(rows, given.weights, *column_moments(given))
+    n_rows = float(given.weights.sum()) if given.weights.size else given.rows.n
+    d = within.shape[0]
+    return CovariancePrior(
+        d + 1.0 if prior_rows == "auto" else float(prior_rows),
+        prior_target(within, n_rows, floor),
+        floor.least,
+    )
+
+
+def _model_within(model: Any) -> FloatArray:
+    """Covariance (d, d) within the components of a fitted mixture."""
+    covariance, d = COVARIANCES[type_of(model)], np.shape(model.means_)[1]
+    each = [covariance.matrix(model.covariances_, g, d) for g in range(len(model.weights_))]
+    return np.asarray(sum(w * one for w, one in zip(model.weights_, each, strict=True)))
+
+
+def _heard(constraints: Constraints) -> Constraints:
+    """The pairs that say anything: one of weight 0 is no pair."""
+    heard = constraints.strength() > 0
+    if heard.all():
+        return constraints
+    return Constraints.from_arrays(
+        constraints.n_samples,
+        constraints.pairs[heard],
+        constraints.kind[heard],
+        weight=constraints.weight[heard],
+        certainty=constraints.certainty[heard],
+    )

@@ -1,0 +1,176 @@
+"""Which covariance type: the one whose clusters are those that the answers are about.
+
+Density alone does not say: of several mixtures that fit the rows, one has the clusters that
+somebody was asked about. So types whose plain mixture, without the pairs of the rows it is asked
+about, foretells the answers clearly worse than the best one does are out; among the others the
+likelihood that new rows can be expected to have decides (Akaike's criterion).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from coterie._typing import FloatArray, IntArray
+from coterie.constraints import Constraints
+from coterie.data import Rows, map_blocks
+from coterie.exceptions import InvalidData
+from coterie.mixture.ppc.core import CoreGraph
+from coterie.mixture.ppc.covariances import COVARIANCES
+from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem
+from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
+from coterie.mixture.ppc.model import n_parameters
+from coterie.mixture.ppc.preparation import Starts
+from coterie.mixture.ppc.start import StartRows
+
+__all__ = ["Choice", "choose_type"]
+
+_MOST_ROWS = 5000  # on which types are compared
+_CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
+_MOST_SURE = 0.95  # nobody is surer of an answer than this when mixtures are compared by it
+
+
+class Choice(NamedTuple):
+    """The type chosen, and its run where it was one on all rows."""
+
+    covariance_type: str
+    run: EmRun | None
+
+
+class _Candidate(NamedTuple):
+    """A type with its run, how well it foretells the answers (nats), and Akaike's criterion."""
+
+    covariance_type: str
+    run: EmRun
+    answers: float
+    criterion: float
+
+
+def choose_type(
+    problem: PpcProblem,
+    starts: Starts,
+    constraints: Constraints,
+    weights_update: str,
+    max_iter: int,
+    tol: float,
+) -> Choice:
+    """Compare the types by a run each from the first start, on all rows or on a sample of many."""
+    whole = problem.rows.n <= _MOST_ROWS
+    if not whole:
+        chosen = _sample(constraints, problem.core.seed)
+        problem, starts = _part(problem, starts, constraints, weights_update, chosen)
+        constraints = constraints.subset(chosen)
+    first = starts._replace(each=starts.each[:1])
+    shown = _telling_columns(problem.rows)
+    found: list[_Candidate] = []
+    refusal: InvalidData | None = None
+    for name in COVARIANCES:
+        try:
+            found.append(_candidate(problem, shown, first, constraints, name, max_iter, tol))
+        except InvalidData as error:  # singular without a prior: another type may not be
+            refusal = error
+    if not found:
+        assert refusal is not None
+        raise refusal
+    most = max(candidate.answers for candidate in found)
+    near = [candidate for candidate in found if candidate.answers >= most - _CLEARLY]
+    best = max(near, key=lambda candidate: candidate.criterion)
+    return Choice(best.covariance_type, best.run if whole and len(starts.each) == 1 else None)
+
+
+def _telling_columns(rows: Rows) -> Rows:
+    """The rows with gaps for the values of constant columns.
+
+    What density a mixture gives to a constant is a matter of the prior and of the type alone.
+    """
+    values = np.asarray(rows.take(np.arange(rows.n)), dtype=np.float64)
+    constant = np.nanmax(values, axis=0) == np.nanmin(values, axis=0)
+    values[:, constant] = np.nan
+    return Rows(values)
+
+
+def _candidate(
+    problem: PpcProblem,
+    shown: Rows,
+    starts: Starts,
+    constraints: Constraints,
+    covariance_type: str,
+    max_iter: int,
+    tol: float,
+) -> _Candidate:
+    problem = problem.reshaped(problem.shape._replace(covariance_type=covariance_type))
+    mixtures = starts.mixtures(problem, max_iter, tol)
+    run = best_run(problem, mixtures, 1, max_iter, tol)
+    mixture = run.state.mixture
+    resp = np.concatenate(list(map_blocks(shown, cluster_log_densities, mixture)))
+    of_rows = log_sum_rows(resp)
+    weights = problem.weights.weights
+    likelihood = float(of_rows @ weights if weights.size else of_rows.sum())
+    answers = foretold(constraints, resp)
+    return _Candidate(covariance_type, run, answers, likelihood - n_parameters(mixture))
+
+
+def foretold(constraints: Constraints, resp: FloatArray) -> float:
+    """log P(answers | posteriors of the plain mixture), rows independent given `resp` (n, K).
+
+    An answer of certainty γ is right with probability γ, and counts as often as its weight says.
+    Nobody is more than .95 sure here, so that one answer never decides alone; a hard one counts
+    once. Pairs of one kind only (neighbours in an image) were picked by what they are: of those it
+    is by how much likelier they are than two rows picked at random, or one cluster that takes
+    everything would foretell all must-links.
+    """
+    i, j = constraints.pairs.T
+    must = constraints.kind > 0
+    together = np.einsum("mk,mk->m", resp[i], resp[j])
+    sure = np.where(np.isnan(constraints.certainty), _MOST_SURE, constraints.certainty)
+    sure = np.minimum(sure, _MOST_SURE)
+    times = np.where(np.isinf(constraints.weight), 1.0, constraints.weight)
+
+    def log_chance(same: FloatArray) -> FloatArray:
+        agrees = np.where(must, same, 1.0 - same)
+        return np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees))
+
+    value = log_chance(together)
+    if must.all() or not must.any():
+        share = resp.mean(axis=0)
+        value -= log_chance(np.full(must.size, share @ share))
+    return float(times @ value)
+
+
+def _sample(constraints: Constraints, seed: int) -> IntArray:
+    """Rows to compare types on: some that are in pairs, half of them at most, and some others."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(constraints.n_pairs)
+    in_pairs = np.unique(constraints.pairs[order[: _MOST_ROWS // 4]])
+    others = rng.choice(constraints.n_samples, _MOST_ROWS - in_pairs.size, replace=False)
+    return np.union1d(in_pairs, others)
+
+
+def _part(
+    problem: PpcProblem,
+    starts: Starts,
+    constraints: Constraints,
+    weights_update: str,
+    chosen: IntArray,
+) -> tuple[PpcProblem, Starts]:
+    """Some rows with the pairs among them."""
+    weights = problem.weights.weights
+    weights = weights[chosen] if weights.size else weights
+    core = CoreGraph(
+        constraints.subset(chosen),
+        problem.shape.n_clusters,
+        problem.core.settings,
+        problem.core.seed,
+        weights if weights.size else None,
+    )
+    rows = Rows(problem.rows.take(chosen))
+    part = make_problem(rows, RowWeights(weights), core, problem.shape, weights_update)
+    filled = Rows(starts.given.rows.take(chosen))
+    first = starts.each[0]
+    each = first._replace(labels=None if first.labels is None else first.labels[chosen])
+    alone = starts.alone
+    if alone is not None and alone.labels is not None:
+        alone = alone._replace(labels=alone.labels[chosen])
+    given = StartRows(filled, None, weights, starts.given.known)
+    return part, Starts(given, (each,), alone)
