@@ -11,14 +11,39 @@ from coterie.data.block import Stretch
 from coterie.data.dask_rows import DaskRows
 from coterie.data.engines import ThreadEngine, in_order, run_alone
 from coterie.data.rows import MemoryRows
-from coterie.exceptions import WorkersLost
+from coterie.exceptions import InvalidParameter, MissingDependency, WorkersLost
 
-__all__ = ["DaskEngine"]
+__all__ = ["DaskEngine", "connect"]
 
 Result = TypeVar("Result")
 _AHEAD = 3  # blocks in flight for each thread of a worker: travelling, running, coming back
 _LOOK = 2.0  # seconds between looks at whether any worker is left
+_PORT = 8786  # where a scheduler listens unless told otherwise
+_ANSWER = 10.0  # seconds that a scheduler may take to answer
 _PATIENCE = 30.0  # seconds without a worker that are waited for another one
+
+
+def connect(address: str) -> Any:
+    """A `distributed.Client` of the scheduler at dask://HOST:PORT, or by Dask's own addresses."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError as error:
+        raise MissingDependency(
+            "a Dask cluster needs distributed; install it with: pip install 'coterie[dask]'."
+        ) from error
+    scheme, sign, place = address.partition("://")
+    if not sign or not place:
+        raise InvalidParameter(f"{address!r} is no address; give one like dask://HOST:PORT.")
+    if ":" not in place:
+        place = f"{place}:{_PORT}"
+    known = f"{'tcp' if scheme == 'dask' else scheme}://{place}"
+    try:
+        return distributed.Client(known, timeout=_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(
+            f"no Dask scheduler answers at {address}; start one (`dask scheduler`), or look at "
+            f"host and port. ({error})"
+        ) from error
 
 
 class DaskEngine:

@@ -21,6 +21,7 @@ from coterie.data.block import Block, Stretch
 from coterie.data.engines import current_engine
 from coterie.data.rows import Rows
 from coterie.data.threads import one_blas_thread
+from coterie.progress import count_blocks
 
 __all__ = ["block_edges", "fold", "map_blocks"]
 
@@ -76,7 +77,8 @@ def map_blocks(
     edges = block_edges(rows.n, 0 if rows.is_sparse else rows.d * rows.dtype.itemsize)
     stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
     with one_blas_thread():
-        yield from current_engine(rows.source).map(function, stretches, arguments)
+        results = current_engine(rows.source).map(function, stretches, arguments)
+        yield from count_blocks(results, len(edges))
 
 
 def _stretch(

@@ -138,11 +138,14 @@ def float_type(types: Sequence[Any]) -> np.dtype[Any]:
 
 
 def paths_of(where: str | os.PathLike[str], suffix: str) -> list[Path]:
-    """The files that a path, a folder or a glob names, in the order of their names."""
-    path = Path(where)
+    """The files that a path, a folder or a glob names, in the order of their names.
+
+    From the root: workers elsewhere may have another working folder.
+    """
+    path = Path(where).absolute()
     if path.is_dir():
         found = sorted(file for file in path.rglob(f"*{suffix}") if _is_data(file, path))
-        what = f"no {suffix} file is in the folder {path}"
+        what = f"no {suffix} file is in the folder {where}"
     elif path.exists():
         return [path]
     else:
