@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -16,6 +17,7 @@ from terminal_cli import Terminal, listing
 
 from coterie.cli import _streaming
 from coterie.cli._command import Exit
+from coterie.cluster import PCKMeans
 from coterie.estimators import ESTIMATORS, estimator_class, reads_stored_rows
 
 N = 400
@@ -307,6 +309,59 @@ def test_a_terminal_counts_blocks_and_ctrl_c_keeps_the_best_of_processes(folder)
     assert np.load("o.npy").shape == (60_000,)
 
 
+# A write beyond the limit fails as on a full disk once the signal is ignored. The first fit may
+# store compiled code.
+FULL = """
+import resource, signal, sys
+import numpy as np
+from coterie.cli.main import main
+from coterie.data import open_column, write_labels
+from coterie.exceptions import NotWritten
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+fit = sys.argv[1:]
+main([*fit, "-o", "good.parquet"], standalone_mode=False)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+for name in ["o.csv", "o.jsonl", "o.parquet", "o.feather", "o.npy"]:
+    print(main([*fit, "-o", name], standalone_mode=False), flush=True)
+print(main([*fit, "--force", "-o", "good.parquet"], standalone_mode=False), flush=True)
+try:
+    labels = np.random.default_rng(0).integers(50, size=400)
+    write_labels("l.parquet", labels, ids=open_column("big", "key"))
+except NotWritten as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_nothing_and_keeps_what_was(parts):
+    fit = ("fit", "big", *map(str, FIT), "--method", "pckmeans", "--quiet")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, *fit], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    *codes, last = done.stdout.splitlines()
+    assert codes == [str(Exit.NOT_WRITTEN.value)] * 6, done.stdout
+    assert "l.parquet was not written" in last
+    assert done.stderr.count(" was not written: ") == 6, done.stderr
+    names = {path.name for path in parts.iterdir()}
+    assert names == {"big", "whole.parquet", "pairs.csv", "good.parquet"}
+    assert len(labels("good.parquet")) == N
+
+
+def test_a_file_changed_before_the_labels_are_written_leaves_nothing(parts, run, monkeypatch):
+    fit = PCKMeans.fit
+
+    def and_touch(self, *arguments, **options):
+        done = fit(self, *arguments, **options)
+        os.utime("big/3.parquet", ns=(0, 0))
+        return done
+
+    monkeypatch.setattr(PCKMeans, "fit", and_touch)
+    done = run("fit", "big", *FIT, "--method", "pckmeans", "-o", "out.csv")
+    assert done.exit_code == Exit.BAD_INPUT
+    assert "3.parquet was rewritten since its rows were opened; nothing was written" in done.stderr
+    assert not list(parts.glob("*out.csv*"))
+
+
 def test_a_process_that_is_killed_is_told_and_nothing_is_written(parts, run, monkeypatch):
     from coterie.data import ProcessEngine
 
@@ -326,4 +381,3 @@ def test_a_process_that_is_killed_is_told_and_nothing_is_written(parts, run, mon
     assert killed.exit_code == Exit.BAD_INPUT
     assert "a process of the pool died" in killed.stderr
     assert listing(".") == before
-    assert threading.active_count() < 50

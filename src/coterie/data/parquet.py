@@ -134,7 +134,7 @@ def open_parquet(path: Path) -> Any:
 
 def _decode(stamp: FileStamp, number: int, names: Sequence[str], dtype: Any) -> NDArray[Any]:
     """A row group as an array (rows, d); a missing value is NaN."""
-    with open_parquet(stamp.path) as file:
+    with stamp.while_read(), open_parquet(stamp.path) as file:
         out = np.empty((file.metadata.row_group(number).num_rows, len(names)), dtype=dtype)
         done = 0
         # By batches: the whole group as Arrow columns beside the array would be twice the memory.

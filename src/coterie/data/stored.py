@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -49,6 +50,20 @@ class FileStamp(NamedTuple):
                 f"{self.path} was rewritten since its rows were opened; nothing was written. Open "
                 "the rows again, and fit to files that stay as they are."
             )
+
+    @contextmanager
+    def while_read(self) -> Iterator[None]:
+        """A block that reads the file: what goes wrong in it because of a change is told as that.
+
+        What was read while somebody wrote is not used either.
+        """
+        self.check()
+        try:
+            yield
+        except Exception:
+            self.check()
+            raise
+        self.check()
 
 
 class StoredRows(ABC):

@@ -75,10 +75,8 @@ class StoredTable:
         """A row group, or some columns of it."""
         stamp, number = self.groups[group]
         names = self.names if columns is None else list(columns)
-        stamp.check()
-        with open_parquet(stamp.path) as file:
+        with stamp.while_read(), open_parquet(stamp.path) as file:
             found = file.read_row_group(number, columns=names)
-        stamp.check()  # nor was it written to while it was read
         source = f"{stamp.path}, row group {number}"
         read = {}
         for name in names:

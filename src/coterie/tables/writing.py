@@ -14,7 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from coterie.exceptions import InvalidParameter, NotWritten
-from coterie.files import new_file
+from coterie.files import new_file, write_array
 from coterie.tables.arrow import pyarrow
 from coterie.tables.table import Column, Table
 
@@ -173,9 +173,7 @@ def _json_value(value: Any) -> Any:
 
 
 def _write_npy(tables: Iterator[Table], path: Path, raw: bool) -> None:
-    clusters = np.concatenate([table.columns["cluster"].values for table in tables])
-    with path.open("wb") as stream:
-        np.save(stream, clusters, allow_pickle=False)
+    write_array(path, np.concatenate([table.columns["cluster"].values for table in tables]))
 
 
 def _arrow_table(table: Table) -> Any:
