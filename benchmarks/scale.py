@@ -12,9 +12,9 @@ machine that has nothing else to do; disk and minutes are for the sizes below on
     python benchmarks/scale.py rows       # growth 10^6 .. 10^8 rows                8 GB,  15 min
     python benchmarks/scale.py pairs      # growth 10^4 .. 10^6 pairs             0.1 GB,   5 min
 
-`--rows` and `--columns` set other sizes, to see that a case works: `--rows 200_000`; for `rows` it
-is the largest size. `peers` runs the other libraries by `--peer-python`, of an environment that is
-not Coterie's (dask-ml does not go with scikit-learn 1.6):
+`--rows`, `--columns` and `--pairs` set other sizes, to see that a case works; for `rows` that is
+the largest size. `peers` runs the other libraries by `--peer-python`, of an environment that is not
+Coterie's (dask-ml does not go with scikit-learn 1.6):
 
     python -m venv /tmp/peers
     /tmp/peers/bin/pip install pyspark dask-ml 'scikit-learn<1.6' 'dask[dataframe,distributed]' \\
@@ -49,6 +49,7 @@ class Task(NamedTuple):
     folder: Path
     n: int
     d: int
+    pairs: int
     peer: Path | None
 
     @property
@@ -156,7 +157,7 @@ def slope(sizes: list[int], times: list[float]) -> float:
 # -- cases -------------------------------------------------------------------------------------
 def files(task: Task) -> None:
     place = task.place()
-    rows, known = opened(place), known_pairs(place, PAIRS)
+    rows, known = opened(place), known_pairs(place, task.pairs)
     X = rows.read(0, rows.n)
     model(rows, 1).fit(X, constraints=known)  # compile
     in_memory = per_iteration(rows, X, known)
@@ -171,15 +172,15 @@ def files(task: Task) -> None:
 def whole(task: Task) -> None:
     place = task.place()
     rows = opened(place)
-    known_pairs(place, PAIRS).save(place / "pairs.csv")
+    known_pairs(place, task.pairs).save(place / "pairs.csv")
     stretches = range(0, rows.n, GROUP)
     reading = seconds_of(lambda: [rows.read(s, min(s + GROUP, rows.n)) for s in stretches])
     found = alone(sys.executable, "fit-alone", "--place", place)
+    seconds, memory = found["seconds"], found["bytes"] / 2**30
     print(
-        f"whole fit, {task.size}, K = {K}, {PAIRS:,} pairs, 10 iterations: {found['seconds']:.0f} "
-        f"s, {found['seconds'] / (10 * reading):.2f} x reading the files ten times by one thread "
-        f"({10 * reading:.0f} s; bar 2, goal 1.3); peak memory {found['bytes'] / 2**30:.2f} GB "
-        "(bar 2)"
+        f"whole fit, {task.size}, K = {K}, {task.pairs:,} pairs, 10 iterations: {seconds:.0f} s, "
+        f"{seconds / (10 * reading):.2f} x reading the files ten times by one thread "
+        f"({10 * reading:.0f} s; bar 2, goal 1.3); peak memory {memory:.2f} GB (bar 2)"
     )
 
 
@@ -200,7 +201,7 @@ def dask(task: Task) -> None:
     import coterie
 
     place = task.place()
-    rows, known = opened(place), known_pairs(place, PAIRS)
+    rows, known = opened(place), known_pairs(place, task.pairs)
     times = {}
     for workers in (1, 2):
         with (
@@ -287,11 +288,11 @@ def spark_alone(place: Path) -> None:
 
 def mosaic(task: Task) -> None:
     place = task.place()
-    known_pairs(place, PAIRS).save(place / "pairs.csv")
+    known_pairs(place, task.pairs).save(place / "pairs.csv")
     kmeans = alone(sys.executable, "kmeans-alone", "--place", place)
     found = alone(sys.executable, "mosaic-alone", "--place", place)
     print(
-        f"mosaic, {task.size}, K = {K}, {PAIRS:,} pairs: {found['seconds']:.0f} s, "
+        f"mosaic, {task.size}, K = {K}, {task.pairs:,} pairs: {found['seconds']:.0f} s, "
         f"{found['seconds'] / kmeans['seconds']:.1f} x one KMeans fit ({kmeans['seconds']:.0f} s; "
         f"bar 15, goal 5); peak memory beyond the rows {found['bytes'] / 2**30:.2f} GB (bar 1.5)"
     )
@@ -385,6 +386,7 @@ def main() -> None:
     parser.add_argument("case", choices=[*CASES, *ALONE], metavar="case")
     parser.add_argument("--rows", **whole_number)
     parser.add_argument("--columns", **whole_number)
+    parser.add_argument("--pairs", **whole_number)
     parser.add_argument("--folder", type=Path, default=Path("/tmp/coterie-scale"))
     parser.add_argument("--peer-python", type=Path)
     parser.add_argument("--place", type=Path)
@@ -393,7 +395,8 @@ def main() -> None:
         ALONE[given.case](given.place)
         return
     case = CASES[given.case]
-    case.run(Task(given.folder, given.rows or case.n, given.columns or case.d, given.peer_python))
+    size = (given.rows or case.n, given.columns or case.d, given.pairs or PAIRS)
+    case.run(Task(given.folder, *size, given.peer_python))
 
 
 if __name__ == "__main__":
