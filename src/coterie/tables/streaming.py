@@ -73,17 +73,7 @@ class StoredTable:
 
     def table(self, group: int, columns: Sequence[str] | None = None) -> Table:
         """A row group, or some columns of it."""
-        stamp, number = self.groups[group]
-        names = self.names if columns is None else list(columns)
-        with stamp.while_read(), open_parquet(stamp.path) as file:
-            found = file.read_row_group(number, columns=names)
-        source = f"{stamp.path}, row group {number}"
-        read = {}
-        for name in names:
-            if name not in found.column_names:
-                raise InvalidData(f"{source} has no column {name!r}.{nearest(name, self.names)}")
-            read[name] = Column(name, found.column(name).cast(self.schema.field(name).type))
-        return Table(source, found.num_rows, read)
+        return _read(*self.groups[group], self.names if columns is None else columns, self.schema)
 
     def tables(self) -> Iterator[Table]:
         """The row groups one after the other."""
@@ -112,8 +102,8 @@ class RecipeRows(GroupedRows):
     """Features of a `StoredTable` by a `Recipe`: rows for `fit` and `predict`."""
 
     def __init__(self, table: StoredTable, recipe: Recipe) -> None:
-        self.table, self.recipe = table, recipe
-        self.edges = table.edges
+        self.recipe, self.schema = recipe, table.schema
+        self.groups, self.edges = list(table.groups), table.edges
         self.n, self.d = table.n_rows, len(recipe.feature_names)
         self.names = recipe.feature_names
         sample = recipe.apply(next(table.tables())).X
@@ -122,18 +112,35 @@ class RecipeRows(GroupedRows):
         self._name_of_recipe = uuid4().hex  # by which a worker knows features it has made before
 
     def _name(self, group: int) -> str:
-        stamp, number = self.table.groups[group]
-        return f"{stamp.path}, row group {number}"
+        return _place(*self.groups[group])
 
     def _group(self, group: int) -> Any:
-        stamp, number = self.table.groups[group]
+        stamp, number = self.groups[group]
         stamp.check()
         key = (stamp, number, self._name_of_recipe)
-        return decoded_groups.get(key, lambda: self._features(group))
+        return decoded_groups.get(key, lambda: self._features(stamp, number))
 
-    def _features(self, group: int) -> Any:
-        features = self.recipe.apply(self.table.table(group, self.recipe.columns)).X
-        return features.astype(self.dtype, copy=False)
+    def _features(self, stamp: FileStamp, number: int) -> Any:
+        table = _read(stamp, number, self.recipe.columns, self.schema)
+        return self.recipe.apply(table).X.astype(self.dtype, copy=False)
+
+
+def _read(stamp: FileStamp, number: int, names: Sequence[str], schema: Any) -> Table:
+    """Columns of a row group, of the types that they have in all files."""
+    with stamp.while_read(), open_parquet(stamp.path) as file:
+        found = file.read_row_group(number, columns=list(names))
+    read = {}
+    for name in names:
+        if name not in found.column_names:
+            raise InvalidData(
+                f"{_place(stamp, number)} has no column {name!r}.{nearest(name, schema.names)}"
+            )
+        read[name] = Column(name, found.column(name).cast(schema.field(name).type))
+    return Table(_place(stamp, number), found.num_rows, read)
+
+
+def _place(stamp: FileStamp, number: int) -> str:
+    return f"{stamp.path}, row group {number}"
 
 
 def _joined(paths: Sequence[Path], schemas: Sequence[Any]) -> Any:
