@@ -81,7 +81,7 @@ class RowsChanged(InvalidData):
 
 
 class WorkersLost(CoterieError, RuntimeError):
-    """The workers of a cluster died at a pass, or none is left; nothing was written."""
+    """Workers, processes or the scheduler died at a pass, or none is left; nothing was written."""
 
 
 class InvalidModel(CoterieError, ValueError):

@@ -378,6 +378,6 @@ def test_a_process_that_is_killed_is_told_and_nothing_is_written(parts, run, mon
     monkeypatch.setattr(ProcessEngine, "map", and_kill)
     before = listing(".")
     killed = run("fit", "big", *FIT, "--method", "pckmeans", "--workers", 1, "-o", "b.csv")
-    assert killed.exit_code == Exit.BAD_INPUT
+    assert killed.exit_code == Exit.WORKERS_LOST
     assert "a process of the pool died" in killed.stderr
     assert listing(".") == before
