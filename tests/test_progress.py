@@ -23,7 +23,14 @@ from coterie import (
     RDPMeans,
     TVClust,
 )
-from coterie.progress import compiling, interruptible, keep_going, watching
+from coterie.progress import (
+    Blocks,
+    compiling,
+    interruptible,
+    keep_going,
+    watching,
+    watching_blocks,
+)
 
 FITS = [
     PCKMeans(4, random_state=0),
@@ -172,3 +179,17 @@ def test_a_notebook_is_told_once_that_a_first_fit_compiles(notebook, tmp_path):
     )
     assert done.stderr.count("compiling, once on this machine") == int(notebook)
     assert done.stdout == ""
+
+
+def test_blocks_of_a_pass_are_counted_for_whoever_watches(monkeypatch):
+    monkeypatch.setattr("coterie.data.passes._BLOCK_ROWS", 40)
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    seen: list[Blocks] = []
+    with watching_blocks(seen.append):
+        PCKMeans(2, random_state=0, max_iter=1).fit(X)
+    passes = [seen[start : start + 3] for start in range(0, len(seen), 3)]
+    assert passes
+    assert all(one == [Blocks(1, 3), Blocks(2, 3), Blocks(3, 3)] for one in passes)
+    count = len(seen)
+    PCKMeans(2, random_state=0, max_iter=1).fit(X)
+    assert len(seen) == count

@@ -27,6 +27,7 @@ from scipy import sparse
 
 from coterie._npy import load_npy
 from coterie.exceptions import InvalidModel
+from coterie.files import write_array
 
 INDEX = "model.json"
 _ARRAY_FILE = re.compile(r"\d+\.npy")
@@ -69,7 +70,7 @@ class Writer:
             )
         name = f"{self.n_arrays}.npy"
         self.n_arrays += 1
-        np.save(self.folder / name, value, allow_pickle=False)
+        write_array(self.folder / name, value)
         return _tagged("file", name=name)
 
 

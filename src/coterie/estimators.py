@@ -11,7 +11,7 @@ from typing import Any
 from coterie.exceptions import InvalidParameter
 from coterie.words import nearest
 
-__all__ = ["ESTIMATORS", "estimator_class", "register_estimator"]
+__all__ = ["ESTIMATORS", "estimator_class", "reads_stored_rows", "register_estimator"]
 
 #: Name to class, or to "module:Class" of one that is loaded later. What an estimator takes is read
 #: from its signature: the number of clusters, pairs, an estimator within.
@@ -72,3 +72,14 @@ def estimator_class(name: str) -> Any:
         module, _, cls = found.partition(":")
         return getattr(import_module(module), cls)
     return found
+
+
+def reads_stored_rows(estimator: Any) -> bool:
+    """Whether an estimator, with the parameters it has, takes rows in files (`coterie.data`).
+
+    >>> from coterie import PCKMeans
+    >>> from coterie.estimators import reads_stored_rows
+    >>> reads_stored_rows(PCKMeans(3))
+    True
+    """
+    return bool(getattr(estimator, "_reads_stored_rows", False))

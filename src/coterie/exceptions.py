@@ -82,7 +82,7 @@ class RowsChanged(InvalidData):
 
 
 class WorkersLost(CoterieError, RuntimeError):
-    """The workers of a cluster died at a pass, or none is left; nothing was written."""
+    """Workers, processes or the scheduler died at a pass, or none is left; nothing was written."""
 
 
 class InvalidModel(CoterieError, ValueError):

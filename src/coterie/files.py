@@ -11,11 +11,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from uuid import uuid4
 
 from coterie.exceptions import NotWritten
 
-__all__ = ["new_directory", "new_file"]
+__all__ = ["new_directory", "new_file", "write_array"]
 
 
 @contextmanager
@@ -53,6 +55,18 @@ def new_directory(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         if path.exists():  # else the older one could not be put back, and this is all there is
             shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_array(path: Path, array: Any) -> None:
+    """Write an array as .npy; an error says so if not all of it could be written.
+
+    numpy writes to a file by C's buffers and does not look whether the last one arrived: on a full
+    disk `np.save` may leave a file cut short. Here Python writes, which does look.
+    """
+    import numpy as np
+
+    with path.open("wb") as stream:
+        np.save(SimpleNamespace(write=stream.write), array, allow_pickle=False)
 
 
 def _beside(path: Path, mark: str = "") -> Path:

@@ -20,22 +20,25 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 __all__ = [
     "COMPILING",
+    "Blocks",
     "Interruption",
     "Step",
     "Watcher",
     "announce_compiling",
     "compiling",
+    "count_blocks",
     "interruptible",
     "keep_going",
     "watching",
+    "watching_blocks",
 ]
 
 #: What is said while kernels are compiled.
@@ -80,6 +83,51 @@ def keep_going(step: int, total: int, objective: float) -> bool:
     report = Step(int(step), int(total), float(objective))
     verdicts = [watcher(report) for watcher in watchers]  # every one is told
     return True not in verdicts
+
+
+class Blocks(NamedTuple):
+    """How far a pass over the rows is: blocks of rows that are done, and all there are."""
+
+    done: int
+    total: int
+
+
+_block_watchers: ContextVar[tuple[Callable[[Blocks], None], ...]] = ContextVar(
+    "coterie_block_watchers", default=()
+)
+Item = TypeVar("Item")
+
+
+@contextmanager
+def watching_blocks(watcher: Callable[[Blocks], None]) -> Iterator[None]:
+    """Call `watcher` with `Blocks` after every block of rows of the passes inside this block.
+
+    An iteration makes one pass or several; from files each may take minutes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie import PCKMeans
+    >>> from coterie.progress import watching_blocks
+    >>> seen = []
+    >>> with watching_blocks(seen.append):
+    ...     model = PCKMeans(2, random_state=0).fit(np.array([[0.0], [1.0], [8.0]]))
+    >>> seen[0]
+    Blocks(done=1, total=1)
+    """
+    token = _block_watchers.set((*_block_watchers.get(), watcher))
+    try:
+        yield
+    finally:
+        _block_watchers.reset(token)
+
+
+def count_blocks(results: Iterable[Item], total: int) -> Iterator[Item]:
+    """For passes: the results of blocks as they come, each told to whoever watches."""
+    for done, result in enumerate(results, start=1):
+        for watcher in _block_watchers.get():
+            watcher(Blocks(done, total))
+        yield result
 
 
 @contextmanager

@@ -211,7 +211,7 @@ CASES = [
     option("negative seed", ("--seed", "-1"), "-1 is not in the range"),
     option("unknown option", ("--colour",), "No such option"),
     Case("no such file", ("fit", "nowhere.csv", "-k", "2"), "'nowhere.csv' does not exist"),
-    Case("a folder as data", ("fit", ".", "-k", "2"), "is a directory"),
+    Case("a folder as data", ("fit", ".", "-k", "2"), "no .parquet file is in the folder ."),
     # -- pairs
     pairs("empty pairs", "", "pairs.csv is empty"),
     pairs("pairs without kind", "a,b\nr0,r1\n", "needs columns a, b and kind"),

@@ -68,6 +68,17 @@ def test_edges_depend_on_the_number_of_rows_only_and_cover_them():
         assert len(edges) <= 64
 
 
+@pytest.mark.parametrize(
+    ("n", "row_bytes"), [(10**8, 64), (10**5, 8 * 4096), (5000, 8 * 10**5), (7, 10**9), (10**8, 0)]
+)
+def test_blocks_follow_the_width_of_rows(n, row_bytes):
+    edges = block_edges(n, row_bytes)
+    most = max(stop - start for start, stop in edges)
+    assert edges[-1][1] == n
+    assert min(stop - start for start, stop in edges) >= 1
+    assert most == 1 or most * (row_bytes or 512) <= 2**25
+
+
 def test_results_are_folded_in_order_rows_joined_and_sums_added(X):
     found = fold(map_blocks(Rows(X), column_sums, 2), joined=("place",))
     np.testing.assert_array_equal(found.place, np.arange(N))

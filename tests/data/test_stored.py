@@ -94,6 +94,15 @@ def test_rows_never_travel(tmp_path):
     assert len(pickle.dumps(open_rows(tmp_path / "large.npy"))) < 1000
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_found_from_another_folder(tmp_path, X, kind, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = write(Path(), kind, X)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")  # as a worker on another machine may be
+    np.testing.assert_array_equal(dense(pickle.loads(pickle.dumps(rows)).read(0, N)), X)
+
+
 def test_a_mapped_file_is_left_as_it_is(tmp_path, X):
     rows = write(tmp_path, "npy", X)
     rows.read(0, 5)[:] = 7.0

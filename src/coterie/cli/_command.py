@@ -18,6 +18,7 @@ from coterie.exceptions import (
     InfeasibleConstraints,
     NotWritten,
     UndecidedFeasibility,
+    WorkersLost,
 )
 
 __all__ = ["Exit", "Talk", "command", "explain", "in_options"]
@@ -35,6 +36,7 @@ class Exit(IntEnum):
     NOT_WRITTEN = 3  # an output could not be written; nothing is left of it
     UNDECIDED = 4  # not decided within the time limit
     STOPPED_EARLY = 5  # Ctrl-C: the best found so far was written
+    WORKERS_LOST = 6  # processes or a cluster died; nothing was written
     BUG = 70  # an error nobody foresaw
     INTERRUPTED = 130  # Ctrl-C twice: nothing was written
 
@@ -168,6 +170,7 @@ def explain(error: Exception) -> tuple[str, Exit]:
         (InfeasibleConstraints, Exit.UNSATISFIABLE),
         (UndecidedFeasibility, Exit.UNDECIDED),
         (NotWritten, Exit.NOT_WRITTEN),
+        (WorkersLost, Exit.WORKERS_LOST),
         (CoterieError, Exit.BAD_INPUT),
     ):
         if isinstance(error, kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,20 @@ from scipy import sparse
 from sklearn.utils import get_tags
 
 from coterie.cli._command import Talk
+from coterie.cli._streaming import Reading
 from coterie.cli._watch import watched
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
-from coterie.tables import Choices, Inputs, name_conflict, read_inputs
+from coterie.tables import (
+    Choices,
+    Inputs,
+    RecipeRows,
+    StoredInputs,
+    name_conflict,
+    read_inputs,
+    stream_inputs,
+)
 
-__all__ = ["check_fits", "fit_model", "open_inputs"]
+__all__ = ["check_fits", "fit_model", "open_inputs", "open_stored"]
 
 
 def open_inputs(
@@ -21,13 +31,32 @@ def open_inputs(
 ) -> Inputs:
     """What `read_inputs` reads, its notes told; `choices` are the options about columns."""
     inputs = read_inputs(data, pairs, Choices(**choices), hard=hard)
-    for note in inputs.notes:
-        talk.note(note)
+    _tell(talk, inputs.notes)
     return inputs
 
 
+def open_stored(
+    talk: Talk, reading: Reading, pairs: Path | None, choices: dict[str, Any], *, hard: bool = False
+) -> StoredInputs:
+    """What `stream_inputs` finds, told that it is read a stretch at a time."""
+    talk.note(reading.note())
+    inputs = stream_inputs(reading.paths, pairs, Choices(**choices), hard=hard)
+    _tell(talk, inputs.notes)
+    return inputs
+
+
+def _tell(talk: Talk, notes: Sequence[str]) -> None:
+    for note in notes:
+        talk.note(str(note))
+
+
 def fit_model(
-    talk: Talk, estimator: Any, inputs: Inputs, clusters: int | None, *, takes_pairs: bool = True
+    talk: Talk,
+    estimator: Any,
+    inputs: Inputs | StoredInputs,
+    clusters: int | None,
+    *,
+    takes_pairs: bool = True,
 ) -> bool:
     """Fit with a progress bar; True if Ctrl-C ended it early with the best so far.
 
@@ -35,7 +64,8 @@ def fit_model(
     """
     check_fits(estimator, inputs, clusters)
     given = {"constraints": inputs.constraints} if takes_pairs else {}
-    with watched(talk, type(estimator).__name__) as interruption:
+    stored = isinstance(inputs, StoredInputs)
+    with watched(talk, type(estimator).__name__, blocks=stored) as interruption:
         try:
             estimator.fit(inputs.X, **given)
         except InfeasibleConstraints as error:
@@ -43,13 +73,15 @@ def fit_model(
     return interruption.ended
 
 
-def check_fits(estimator: Any, inputs: Inputs, clusters: int | None) -> None:
+def check_fits(estimator: Any, inputs: Inputs | StoredInputs, clusters: int | None) -> None:
     """Refuse, in the words of the command line, what the estimator could not be fitted to."""
     if clusters is not None and clusters > inputs.table.n_rows:
         raise InvalidParameter(
             f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
         )
-    if sparse.issparse(inputs.X) and not get_tags(estimator).input_tags.sparse:
+    X = inputs.X
+    is_sparse = X.is_sparse if isinstance(X, RecipeRows) else sparse.issparse(X)
+    if is_sparse and not get_tags(estimator).input_tags.sparse:
         raise InvalidData(
             f"{inputs.table.source}: {type(estimator).__name__} does not take sparse rows, which "
             "text and sparse arrays are; choose another method, for instance mosaic."

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from coterie.cli._methods import METHODS
+from coterie.cli._streaming import FILES
 from coterie.words import nearest
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "output_options",
     "pairs_option",
     "raw_option",
+    "rows_argument",
 ]
 
 Decorator = Callable[[Any], Any]
@@ -103,6 +105,7 @@ def together(*decorators: Decorator) -> Decorator:
 
 
 data_argument = click.argument("data", type=file_type)
+rows_argument = click.argument("data", type=FILES, nargs=-1, required=True)
 pairs_option = click.option(
     "--constraints", "pairs", metavar="PAIRS", type=file_type, help="Pairs: columns a, b, kind."
 )
@@ -183,6 +186,11 @@ output_options = together(
         metavar="OUT",
         type=click.Path(path_type=Path),
         help="The rows with their cluster: .csv .tsv .jsonl .parquet .feather .npy, or - (CSV).",
+    ),
+    click.option(
+        "--only-labels",
+        is_flag=True,
+        help="Write the ids (or row numbers) and clusters alone, not the other columns.",
     ),
     force_option,
     raw_option,

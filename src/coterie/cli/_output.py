@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from coterie.exceptions import InvalidParameter
-from coterie.tables import Table, write_table
+from coterie.tables import Table, write_tables
 from coterie.tables import writing as _writing
 
 __all__ = ["STDOUT", "check_format", "check_free", "write_output"]
@@ -15,12 +16,12 @@ STDOUT = Path("-")
 RESULTS = ("cluster", "confidence")  # the columns that fit and predict add
 
 
-def check_free(table: Table) -> None:
-    """Refuse, before any work is done, a table that has columns of the results' names."""
+def check_free(source: str, names: Collection[str]) -> None:
+    """Refuse, before any work is done, columns that have the results' names."""
     for name in RESULTS:
-        if name in table.columns:
+        if name in names:
             raise InvalidParameter(
-                f"{table.source} has a column {name!r} already; rename or remove it, as the result "
+                f"{source} has a column {name!r} already; rename or remove it, as the result "
                 "would be written there."
             )
 
@@ -34,9 +35,9 @@ def check_format(path: Path) -> None:
         raise InvalidParameter(f"-o {error} (- is the screen.)") from error
 
 
-def write_output(table: Table, path: Path, *, raw: bool) -> None:
-    """Write a table, as CSV where the path is `STDOUT`."""
+def write_output(tables: Iterable[Table], path: Path, *, raw: bool) -> None:
+    """Write tables one below the other, as CSV where the path is `STDOUT`."""
     if path == STDOUT:
-        _writing.write_delimited(table, sys.stdout, raw=raw)
+        _writing.write_delimited(tables, sys.stdout, raw=raw)
     else:
-        write_table(table, path, raw=raw)
+        write_tables(tables, path, raw=raw)

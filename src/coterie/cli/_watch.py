@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import click
@@ -14,25 +14,31 @@ import click
 from coterie.cli._command import Talk
 from coterie.progress import (
     COMPILING,
+    Blocks,
     Interruption,
     Step,
     announce_compiling,
     compiling,
     interruptible,
     watching,
+    watching_blocks,
 )
 
 __all__ = ["announce", "watched"]
 
 _PATIENCE = 2.0  # seconds before a bar is worth its lines
+_BLINK = 0.1  # seconds between two counts of blocks
 _TURN = 1.0  # seconds without a word after which another thread's loop is shown instead
 
 
 @contextmanager
-def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]:
+def watched(
+    talk: Talk, what: str | Callable[[], str], *, blocks: bool = False
+) -> Iterator[Interruption]:
     """Show how far the fits inside this block are, on a terminal and unless told to be quiet.
 
-    `what` is being fitted; a function says what it is at the moment.
+    `what` is being fitted; a function says what it is at the moment. With `blocks` the blocks of
+    rows that a pass has read are counted too: from files a step may take minutes.
     """
 
     def say() -> None:
@@ -47,7 +53,11 @@ def watched(talk: Talk, what: str | Callable[[], str]) -> Iterator[Interruption]
         waiting.daemon = True
         waiting.start()
         try:
-            with watching(bar.show), compiling(bar.compile):
+            with ExitStack() as watchers:
+                watchers.enter_context(watching(bar.show))
+                watchers.enter_context(compiling(bar.compile))
+                if blocks:
+                    watchers.enter_context(watching_blocks(bar.count))
                 yield interruption
         finally:
             waiting.cancel()
@@ -74,6 +84,8 @@ class Bar:
         self.closed = False
         self.compiles = False
         self.step: Step | None = None
+        self.blocks: Blocks | None = None
+        self.counted_at = -_BLINK
         self.shown_thread, self.shown_at = 0, -_TURN
         self.turns = threading.RLock()
 
@@ -98,6 +110,15 @@ class Bar:
                 if self.progress is not None and self.step and step.step <= self.step.step:
                     self.progress.reset(self.task)  # another loop: another start, another stage
                 self.step = step
+                self._draw()
+
+    def count(self, blocks: Blocks) -> None:
+        """Take note of a block of rows that is done; drawn a few times a second at most."""
+        with self.turns:
+            self.blocks = blocks
+            now = time.monotonic()
+            if now - self.counted_at > _BLINK:
+                self.counted_at = now
                 self._draw()
 
     def compile(self, active: bool) -> None:
@@ -128,10 +149,11 @@ class Bar:
         """How many steps there are at most, if that says when it ends, and what is going on."""
         if self.compiles:
             return None, COMPILING
+        read = "" if self.blocks is None else f", block {self.blocks.done} of {self.blocks.total}"
         if self.step is None:
-            return None, "working"
+            return None, f"working{read}"
         step, total, objective = self.step
-        text = f"step {step} of at most {total}, objective {objective:.6g}"
+        text = f"step {step} of at most {total}, objective {objective:.6g}{read}"
         # After its last step a loop has nothing to wait for, and what follows is not counted.
         return (total if step < total else None), text
 

@@ -11,26 +11,28 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import (
-    data_argument,
     feature_options,
     method_options,
     output_options,
     pairs_option,
+    rows_argument,
 )
+from coterie.cli._streaming import engine_options, how_to_read, passes_by, refuse_unless_reads
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.tables import Bundle, Inputs
+    from coterie.tables import Bundle, Inputs, StoredInputs
 
 __all__ = ["fit"]
 
 
 @command("fit")
-@data_argument
+@rows_argument
 @pairs_option
 @click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
 @method_options
 @feature_options
+@engine_options
 @output_options
 @click.option(
     "--save",
@@ -41,14 +43,17 @@ __all__ = ["fit"]
 def fit(
     talk: Talk,
     *,
-    data: Path,
+    data: tuple[Path, ...],
     pairs: Path | None,
     hard: bool,
     clusters: int | None,
     method: str,
     settings: tuple[str, ...],
     seed: int | None,
+    workers: int | None,
+    address: str | None,
     output: Path | None,
+    only_labels: bool,
     force: bool,
     raw: bool,
     save: Path | None,
@@ -56,13 +61,14 @@ def fit(
 ) -> Exit | None:
     """Cluster the rows of a table, with what is known about pairs.
 
-    DATA is a table (.csv .tsv .jsonl .parquet .arrow .feather) or an array (.npy .npz).
+    DATA is a table (.csv .tsv .jsonl .parquet .arrow .feather) or an array (.npy .npz); or several
+    Parquet files, a folder of them or a pattern in quotes, which need not fit in memory.
     """
-    from coterie.cli._fitting import fit_model, open_inputs
+    from coterie.cli._fitting import fit_model, open_inputs, open_stored
     from coterie.cli._methods import METHODS, build
     from coterie.cli._output import STDOUT, check_free, write_output
     from coterie.exceptions import InvalidParameter
-    from coterie.tables import Bundle, how_made, results_of, save_bundle, with_results
+    from coterie.tables import Bundle, how_made, labelled, save_bundle
     from coterie.tables.writing import keeps_types
 
     check_outputs(output, save, force)
@@ -72,18 +78,24 @@ def fit(
             f"{method} counts the clusters by the pairs: give -k or --constraints."
         )
     estimator = build(method, clusters, seed, settings)
-    inputs = open_inputs(talk, data, pairs, choices, hard=hard)
-    if output is not None:
-        check_free(inputs.table)
-    if pairs is not None and not takes_pairs:
-        talk.note(f"{method} does not use pairs; they are left out")
-    stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
+    reading = refuse_unless_reads(estimator, method, how_to_read(data, workers, address))
+    with passes_by(workers, address):
+        inputs: Inputs | StoredInputs
+        if reading.reason is None:
+            inputs = open_inputs(talk, reading.paths[0], pairs, choices, hard=hard)
+        else:
+            inputs = open_stored(talk, reading, pairs, choices, hard=hard)
+        if output is not None:
+            check_free(inputs.table.source, inputs.table.names)
+        if pairs is not None and not takes_pairs:
+            talk.note(f"{method} does not use pairs; they are left out")
+        stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
     made = how_made(
         estimator,
         command=sys.argv[1:],
         method=method,
         seed=seed,
-        data=data.name,
+        data=reading.name,
         constraints=None if pairs is None else pairs.name,
         n_rows=inputs.table.n_rows,
         n_features=inputs.X.shape[1],
@@ -93,9 +105,9 @@ def fit(
     )
     bundle = Bundle(estimator, inputs.recipe, made)
     if output is not None:
-        results = results_of(estimator, inputs.X, estimator.labels_)
         numbers = inputs.recipe.number_columns if keeps_types(output) else ()
-        write_output(with_results(inputs.table, results, numbers), output, raw=raw)
+        tables = labelled(inputs, estimator, numbers=numbers, bare=only_labels)
+        write_output(tables, output, raw=raw)
     if save is not None:
         save_bundle(bundle, save, overwrite=True)  # asked about in check_outputs
     values = _summary(bundle, inputs, output, save)
@@ -118,12 +130,12 @@ def check_outputs(output: Path | None, save: Path | None, force: bool) -> None:
 
 
 def _summary(
-    bundle: Bundle, inputs: Inputs, output: Path | None, save: Path | None
+    bundle: Bundle, inputs: Inputs | StoredInputs, output: Path | None, save: Path | None
 ) -> dict[str, Any]:
-    import numpy as np
+    from coterie.tables.results import sizes_of
 
     model = bundle.model
-    found, sizes = np.unique(model.labels_, return_counts=True)
+    sizes = sizes_of([model.labels_])
     broken = getattr(model, "violations_", ())
     return {
         "method": bundle.made["method"],
@@ -131,8 +143,8 @@ def _summary(
         "n_features": int(inputs.X.shape[1]),
         "n_pairs": inputs.constraints.n_pairs,
         "n_broken": len(broken),
-        "n_clusters": int(found.size),
-        "sizes": sizes.tolist(),
+        "n_clusters": len(sizes),
+        "sizes": list(sizes.values()),
         "n_iter": int(getattr(model, "n_iter_", 0)),
         "objective": _finite(getattr(model, "objective_", getattr(model, "lower_bound_", None))),
         "stopped_early": bundle.made["stopped_early"],

@@ -2,56 +2,109 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from coterie.cli._command import Exit, Talk, command
-from coterie.cli._options import file_type, output_options
+from coterie.cli._options import output_options
+from coterie.cli._streaming import FILES, how_to_read
 from coterie.words import counted
+
+if TYPE_CHECKING:
+    from coterie.tables import Bundle, Note, Table
 
 __all__ = ["predict"]
 
 
 @command("predict")
 @click.argument("model", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("new", type=file_type)
+@click.argument("new", type=FILES, nargs=-1, required=True)
 @output_options
 def predict(
-    talk: Talk, *, model: Path, new: Path, output: Path | None, force: bool, raw: bool
+    talk: Talk,
+    *,
+    model: Path,
+    new: tuple[Path, ...],
+    output: Path | None,
+    only_labels: bool,
+    force: bool,
+    raw: bool,
 ) -> Exit | None:
     """Put new rows into the clusters of a saved model.
 
-    MODEL is a folder made by `coterie fit --save`, NEW a table with the columns it was fitted to.
+    MODEL is a folder made by `coterie fit --save`, NEW a table with the columns it was fitted to;
+    or several Parquet files, a folder of them or a pattern in quotes, which need not fit in memory.
     """
-    import numpy as np
-
     from coterie.cli._output import STDOUT, check_free, write_output
     from coterie.cli.fit import check_outputs
-    from coterie.tables import load_bundle, read_table, with_results
+    from coterie.tables import Table, added, load_bundle, open_table, read_table
+    from coterie.tables.results import sizes_of
     from coterie.tables.writing import keeps_types
 
     check_outputs(output, None, force)
     bundle = load_bundle(model)
-    table = read_table(new)
-    check_free(table)
-    results, notes = bundle.predict(table)
-    for note in notes:
-        talk.note(note)
-    labels = results["cluster"]
+    reading = how_to_read(new)
+    whole = read_table(reading.paths[0]) if reading.reason is None else open_table(reading.paths)
+    if reading.reason is not None:
+        talk.note(reading.note())
+    check_free(whole.source, whole.names)
     target = STDOUT if output is None and not talk.as_json else output
+    numbers = bundle.recipe.number_columns if target is not None and keeps_types(target) else ()
+    predicted = Predicted(bundle, only_labels=only_labels, numbers=numbers)
+    tables = predicted.tables([whole] if isinstance(whole, Table) else whole.tables())
     if target is not None:
-        numbers = bundle.recipe.number_columns if keeps_types(target) else ()
-        write_output(with_results(table, results, numbers), target, raw=raw)
-    found, sizes = np.unique(labels, return_counts=True)
+        write_output(tables, target, raw=raw)
+    else:
+        deque(tables, maxlen=0)
+    for note in added(predicted.notes):
+        talk.note(str(note))
+    sizes = sizes_of(predicted.labels)
     values = {
-        "n_rows": table.n_rows,
-        "clusters": found.tolist(),
-        "sizes": sizes.tolist(),
+        "n_rows": whole.n_rows,
+        "clusters": list(sizes),
+        "sizes": list(sizes.values()),
         "output": None if output is None else str(output),
     }
     if target is None:
-        values["labels"] = labels.tolist()
-    words = f"{counted(table.n_rows, 'row')} put into {counted(found.size, 'cluster')}"
+        values["labels"] = [label for part in predicted.labels for label in part.tolist()]
+    words = f"{counted(whole.n_rows, 'row')} put into {counted(len(sizes), 'cluster')}"
     talk.result(values, words, err=target == STDOUT)
     return None
+
+
+class Predicted:
+    """What a model says of tables as they are read, one after the other.
+
+    Attributes
+    ----------
+    labels : list of ndarray
+    notes : list of Note
+    """
+
+    def __init__(self, bundle: Bundle, *, only_labels: bool, numbers: Sequence[str]) -> None:
+        self.bundle, self.only_labels = bundle, only_labels
+        self.numbers = () if only_labels else numbers
+        self.labels: list[Any] = []
+        self.notes: list[Note] = []
+
+    def tables(self, read: Iterable[Table]) -> Iterator[Table]:
+        """The tables with their clusters."""
+        import numpy as np
+
+        from coterie.tables import only_ids, with_results
+
+        start = 0
+        for table in read:
+            results, notes = self.bundle.predict(table)
+            self.labels.append(results["cluster"].astype(np.int32))
+            self.notes += notes
+            kept = table
+            if self.only_labels:
+                id_column = self.bundle.recipe.id_column
+                kept = only_ids(table, id_column if id_column in table.columns else None, start)
+            yield with_results(kept, results, self.numbers)
+            start += table.n_rows

@@ -100,7 +100,7 @@ def suspects(
         "pairs": [pair._asdict() for pair in doubts.pairs],
     }
     if output is not None:
-        write_output(doubts.to_table(), output, raw=raw)
+        write_output([doubts.to_table()], output, raw=raw)
     talk.result(values, _in_words(values), err=output == STDOUT)
     return Exit.STOPPED_EARLY if stopped else None
 

@@ -55,8 +55,7 @@ class ArrowRows(GroupedRows):
     def _group(self, group: int) -> NDArray[Any]:
         assert self.names is not None
         stamp, number = self.groups[group]
-        stamp.check()
-        with _opened(stamp.path) as file:
+        with stamp.while_read(), _opened(stamp.path) as file:
             batch = file.get_batch(number)
             out = np.empty((batch.num_rows, self.d), dtype=self.dtype)
             fill_columns(batch, self.names, out)
@@ -72,7 +71,8 @@ def _opened(path: Path) -> Iterator[Any]:
             "reading Arrow files needs pyarrow; install it with: pip install 'coterie[parquet]'."
         ) from error
     try:
-        with arrow.memory_map(str(path)) as source, arrow.ipc.open_file(source) as file:
+        # Read, not mapped: a map of a file that somebody cuts short ends the whole process.
+        with arrow.OSFile(str(path)) as source, arrow.ipc.open_file(source) as file:
             yield file
     except arrow.ArrowException as error:
         reason = str(error).splitlines()[0]

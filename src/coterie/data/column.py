@@ -68,8 +68,7 @@ class StoredColumn:
     def batches(self) -> Iterator[Any]:
         """The values as pyarrow arrays, one after the other."""
         for stamp in self.stamps:
-            stamp.check()
-            with open_parquet(stamp.path) as file:
+            with stamp.while_read(), open_parquet(stamp.path) as file:
                 for batch in file.iter_batches(columns=[self.name]):
                     yield batch.column(0)
 

@@ -9,15 +9,42 @@ from typing import Any, TypeVar
 
 from coterie.data.block import Stretch
 from coterie.data.engines import ThreadEngine, in_order, run_alone
+from coterie.data.parquet import decoded_groups
 from coterie.data.rows import MemoryRows
-from coterie.exceptions import WorkersLost
+from coterie.exceptions import InvalidParameter, MissingDependency, WorkersLost
 
-__all__ = ["DaskEngine"]
+__all__ = ["DaskEngine", "connect"]
 
 Result = TypeVar("Result")
 _AHEAD = 3  # blocks in flight for each thread of a worker: travelling, running, coming back
 _LOOK = 2.0  # seconds between looks at whether any worker is left
+_KEPT_SHARE = 8  # one part in so many of a worker's memory may hold decoded row groups
+_PORT = 8786  # where a scheduler listens unless told otherwise
+_ANSWER = 10.0  # seconds that a scheduler may take to answer
 _PATIENCE = 30.0  # seconds without a worker that are waited for another one
+
+
+def connect(address: str) -> Any:
+    """A `distributed.Client` of the scheduler at dask://HOST:PORT, or by Dask's own addresses."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError as error:
+        raise MissingDependency(
+            "a Dask cluster needs distributed; install it with: pip install 'coterie[dask]'."
+        ) from error
+    scheme, sign, place = address.partition("://")
+    if not sign or not place:
+        raise InvalidParameter(f"{address!r} is no address; give one like dask://HOST:PORT.")
+    if ":" not in place:
+        place = f"{place}:{_PORT}"
+    known = f"{'tcp' if scheme == 'dask' else scheme}://{place}"
+    try:
+        return distributed.Client(known, timeout=_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InvalidParameter(
+            f"no Dask scheduler answers at {address}; start one (`dask scheduler`), or look at "
+            f"host and port. ({error})"
+        ) from error
 
 
 class DaskEngine:
@@ -42,8 +69,26 @@ class DaskEngine:
         waiting = list(stretches)
         if isinstance(waiting[0].source, MemoryRows):
             return ThreadEngine().map(function, waiting, arguments)
-        started = (self._submit(function, stretch, arguments) for stretch in waiting)
-        return in_order(started, max(1, sum(self.client.ncores().values())) * _AHEAD)
+        return self._on_workers(function, waiting, arguments)
+
+    def _on_workers(
+        self, function: Callable[[Any, Any], Result], stretches: list[Stretch], arguments: Any
+    ) -> Iterator[Result]:
+        distributed = import_module("distributed")
+        address = self.client.scheduler.address
+        started = (self._submit(function, stretch, arguments) for stretch in stretches)
+        try:
+            ahead = max(1, sum(self.client.ncores().values())) * _AHEAD
+            yield from in_order(started, ahead)
+        except (
+            distributed.CancelledError,
+            distributed.client.ClosedClientError,
+            distributed.comm.CommClosedError,
+        ) as error:
+            raise WorkersLost(
+                f"the scheduler at {address} died or forgot its tasks; nothing was written. Start "
+                f"it again, and fit again. ({error})"
+            ) from error
 
     def _submit(self, function: Any, stretch: Stretch, arguments: Any) -> _Patient:
         # Not pure: the key would be a hash of all arguments, made anew for every block.
@@ -52,8 +97,16 @@ class DaskEngine:
             parts = stretch.source.parts
             future = self.client.submit(_run_on_parts, function, bare, arguments, parts, pure=False)
         else:
-            future = self.client.submit(run_alone, function, stretch, arguments, pure=False)
+            future = self.client.submit(_run_within, function, stretch, arguments, pure=False)
         return _Patient(self.client, future)
+
+
+def _run_within(function: Any, stretch: Stretch, arguments: Any) -> Any:
+    """Run on a worker, which keeps no more of what it decodes than its memory limit allows."""
+    limit = import_module("distributed").get_worker().memory_manager.memory_limit
+    if limit:
+        decoded_groups.most_bytes = min(decoded_groups.most_bytes, limit // _KEPT_SHARE)
+    return run_alone(function, stretch, arguments)
 
 
 def _run_on_parts(function: Any, stretch: Stretch, arguments: Any, parts: list[Any]) -> Any:
@@ -68,29 +121,37 @@ class _Patient:
     def __init__(self, client: Any, future: Any) -> None:
         self.client = client
         self.future = future
+        self.address = client.scheduler.address
 
     def cancel(self) -> None:
         """Tell the cluster that nobody waits for it."""
         self.future.cancel()
 
     def result(self) -> Any:
-        """The result; `WorkersLost` if the workers died at it."""
+        """The result; `WorkersLost` if the workers died at it, or the scheduler."""
         distributed = import_module("distributed")
         seen = time.monotonic()
         while True:
             try:
                 return self.future.result(timeout=_LOOK)
             except distributed.TimeoutError:
-                if self.client.ncores():
+                if self._is_manned():
                     seen = time.monotonic()
                 elif time.monotonic() - seen > _PATIENCE:
                     raise WorkersLost(
-                        f"the cluster at {self.client.scheduler.address} has had no worker for "
-                        f"{_PATIENCE:.0f} s; nothing was written. Start workers and fit again."
+                        f"the cluster at {self.address} has had no worker for {_PATIENCE:.0f} s; "
+                        "nothing was written. Start workers and fit again."
                     ) from None
-            except (distributed.scheduler.KilledWorker, distributed.CancelledError) as error:
+            except distributed.scheduler.KilledWorker as error:
                 raise WorkersLost(
-                    f"workers of the cluster at {self.client.scheduler.address} died again and "
-                    f"again at one block; nothing was written. Often a block with its sums does "
-                    f"not fit in a worker's memory limit: give workers more. ({error})"
+                    f"workers of the cluster at {self.address} died again and again at one block; "
+                    "nothing was written. Often a block with its sums does not fit in a worker's "
+                    f"memory limit: give workers more. ({error})"
                 ) from error
+
+    def _is_manned(self) -> bool:
+        """Whether the scheduler knows of a worker."""
+        try:
+            return bool(self.client.ncores())
+        except (OSError, TimeoutError):  # it does not answer
+            return False

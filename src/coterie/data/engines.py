@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import BrokenExecutor, Executor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from coterie.data.block import Stretch
 from coterie.data.threads import num_threads, one_blas_thread, thread_pool
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InvalidParameter, WorkersLost
 
 __all__ = [
     "Engine",
@@ -79,7 +79,13 @@ class ProcessEngine:
         started = (
             self.pool.submit(run_alone, function, stretch, arguments) for stretch in stretches
         )
-        return in_order(started, self.workers * _AHEAD)
+        try:
+            yield from in_order(started, self.workers * _AHEAD)
+        except BrokenExecutor as error:
+            raise WorkersLost(
+                "a process of the pool died (killed, or out of memory); nothing was written. Make "
+                "a new pool and fit again, of fewer processes if memory is short."
+            ) from error
 
 
 def run_alone(function: Callable[[Any, Any], Result], stretch: Stretch, arguments: Any) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -16,7 +16,7 @@ from coterie.data.grouped import GroupedRows, fill_columns, number_type
 from coterie.data.stored import FileStamp, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 
-__all__ = ["ParquetRows", "open_parquet"]
+__all__ = ["ParquetRows", "decoded_groups", "open_parquet"]
 
 _KEPT_BYTES = 1 << 28  # of decoded row groups: a block often ends within one
 
@@ -62,22 +62,29 @@ class ParquetRows(GroupedRows):
         return f"{stamp.path}, row group {number}"
 
     def _group(self, group: int) -> NDArray[Any]:
-        assert self.names is not None
-        stamp, number = self.groups[group]
-        stamp.check()
-        key = (stamp, number, tuple(self.names), self.dtype)
-        return _kept.get(key, lambda: _decode(stamp, number, self.names, self.dtype))
+        names = self.names
+        assert names is not None
+        self.groups[group].stamp.check()
+        key = (*self.groups[group], tuple(names), self.dtype)
+        return decoded_groups.get(key, lambda: _decode(*self.groups[group], names, self.dtype))
 
 
 class _Kept:
-    """Decoded row groups that were used last; two threads that want one wait for one decoding."""
+    """Decoded row groups that were used last; two threads that want one wait for one decoding.
+
+    Attributes
+    ----------
+    most_bytes : int
+        What they may hold together; the last one is kept in any case.
+    """
 
     def __init__(self) -> None:
-        self._arrays: OrderedDict[Any, NDArray[Any]] = OrderedDict()
+        self.most_bytes = _KEPT_BYTES
+        self._arrays: OrderedDict[Any, Any] = OrderedDict()
         self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
-    def get(self, key: Any, decode: Any) -> NDArray[Any]:
+    def get(self, key: Any, decode: Callable[[], Any]) -> Any:
         with self._lock:
             own = self._locks.setdefault(key, Lock())
         with own:
@@ -89,15 +96,22 @@ class _Kept:
                 self._arrays[key] = found
                 self._arrays.move_to_end(key)
                 self._locks.pop(key, None)
-                while len(self._arrays) > 1 and self._bytes() > _KEPT_BYTES:
+                while len(self._arrays) > 1 and self._bytes() > self.most_bytes:
                     self._arrays.popitem(last=False)
         return found
 
     def _bytes(self) -> int:
-        return sum(array.nbytes for array in self._arrays.values())
+        return sum(_bytes_of(rows) for rows in self._arrays.values())
 
 
-_kept = _Kept()
+def _bytes_of(rows: Any) -> int:
+    """Of an array or a CSR matrix."""
+    if isinstance(rows, np.ndarray):
+        return rows.nbytes
+    return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes)
+
+
+decoded_groups = _Kept()
 
 
 def open_parquet(path: Path) -> Any:
@@ -120,7 +134,7 @@ def open_parquet(path: Path) -> Any:
 
 def _decode(stamp: FileStamp, number: int, names: Sequence[str], dtype: Any) -> NDArray[Any]:
     """A row group as an array (rows, d); a missing value is NaN."""
-    with open_parquet(stamp.path) as file:
+    with stamp.while_read(), open_parquet(stamp.path) as file:
         out = np.empty((file.metadata.row_group(number).num_rows, len(names)), dtype=dtype)
         done = 0
         # By batches: the whole group as Arrow columns beside the array would be twice the memory.

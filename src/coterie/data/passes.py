@@ -21,6 +21,7 @@ from coterie.data.block import Block, Stretch
 from coterie.data.engines import current_engine
 from coterie.data.rows import Rows
 from coterie.data.threads import one_blas_thread
+from coterie.progress import count_blocks
 
 __all__ = ["block_edges", "edges_of", "fold", "join", "map_blocks"]
 
@@ -29,17 +30,20 @@ Result = TypeVar("Result")
 
 _BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
 _FEW_BLOCKS = 64  # as many as there are if they fit: partial sums stay small beside the rows
-_BLOCK_BYTES = 1 << 25  # a block of dense rows holds at most: a worker holds a few of them
+_BLOCK_BYTES = 1 << 25  # a block holds at most, or one row: a worker holds a few of them
+_SPARSE_ROW_BYTES = 512  # what a row of a sparse matrix is taken for: some forty entries
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
 def block_edges(n: int, row_bytes: int = 0) -> list[tuple[int, int]]:
     """Start and stop of each block, from the number of rows and their width alone.
 
-    So they are the same wherever the rows are kept and whoever reads them.
+    So they are the same wherever the rows are kept and whoever reads them. Rows of a sparse matrix
+    (`row_bytes` is 0) are as wide as can be known without reading them.
     """
     count = max(1, min(_FEW_BLOCKS, n // _BLOCK_ROWS))
-    count = max(count, min(-(-n * row_bytes // _BLOCK_BYTES), n // _BLOCK_ROWS))
+    most = max(1, _BLOCK_BYTES // (row_bytes or _SPARSE_ROW_BYTES))  # rows of a block
+    count = max(count, -(-n // most))
     edges = np.linspace(0, n, count + 1).astype(np.int64).tolist()
     return list(pairwise(edges))
 
@@ -80,7 +84,8 @@ def map_blocks(
     """
     stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges_of(rows))
     with one_blas_thread():
-        yield from current_engine(rows.source).map(function, stretches, arguments)
+        results = current_engine(rows.source).map(function, stretches, arguments)
+        yield from count_blocks(results, len(edges))
 
 
 def _stretch(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -49,6 +50,20 @@ class FileStamp(NamedTuple):
                 f"{self.path} was rewritten since its rows were opened; nothing was written. Open "
                 "the rows again, and fit to files that stay as they are."
             )
+
+    @contextmanager
+    def while_read(self) -> Iterator[None]:
+        """A block that reads the file: what goes wrong in it because of a change is told as that.
+
+        What was read while somebody wrote is not used either.
+        """
+        self.check()
+        try:
+            yield
+        except Exception:
+            self.check()
+            raise
+        self.check()
 
 
 class StoredRows(ABC):
@@ -138,11 +153,14 @@ def float_type(types: Sequence[Any]) -> np.dtype[Any]:
 
 
 def paths_of(where: str | os.PathLike[str], suffix: str) -> list[Path]:
-    """The files that a path, a folder or a glob names, in the order of their names."""
-    path = Path(where)
+    """The files that a path, a folder or a glob names, in the order of their names.
+
+    From the root: workers elsewhere may have another working folder.
+    """
+    path = Path(where).absolute()
     if path.is_dir():
         found = sorted(file for file in path.rglob(f"*{suffix}") if _is_data(file, path))
-        what = f"no {suffix} file is in the folder {path}"
+        what = f"no {suffix} file is in the folder {where}"
     elif path.exists():
         return [path]
     else:

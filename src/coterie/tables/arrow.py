@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.tables.table import MISSING_WORDS, Column, Table
 
-__all__ = ["arrow_numbers", "arrow_texts", "kind_of_type", "pyarrow", "read_arrow", "read_parquet"]
+__all__ = [
+    "arrow_numbers",
+    "arrow_texts",
+    "kind_of_type",
+    "pyarrow",
+    "read_arrow",
+    "read_parquet",
+    "texts_of_arrow",
+]
 
 
 def pyarrow(what: str) -> Any:
@@ -78,13 +86,17 @@ def kind_of_type(kind: Any) -> str:
 
 def arrow_texts(values: Any) -> NDArray[np.object_]:
     """See `Column.texts`."""
+    return np.asarray(texts_of_arrow(values).to_numpy(zero_copy_only=False), dtype=object)
+
+
+def texts_of_arrow(values: Any) -> Any:
+    """Values of any type as Arrow's texts."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     try:
-        texts = compute.cast(_plain(values), arrow.large_string())
+        return compute.cast(_plain(values), arrow.large_string())
     except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):  # lists and the like
         listed = [None if value is None else str(value) for value in values.to_pylist()]
-        return np.array(listed, dtype=object)
-    return np.asarray(texts.to_numpy(), dtype=object)
+        return arrow.array(listed, arrow.large_string())
 
 
 def arrow_numbers(values: Any) -> NDArray[Any] | None:

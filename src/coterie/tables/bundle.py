@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,8 +52,12 @@ class Bundle:
         if self.recipe.id_column in table.columns:
             table = table.named(table.ids(self.recipe.id_column))
         X, notes = self.recipe.apply(table)
-        labels = np.asarray(self.model.predict(X))
-        return Results(results_of(self.model, X, labels, new=True), notes)
+        with warnings.catch_warnings():
+            # The recipe sees to it that columns are those fitted to; a model that was fitted to
+            # rows in files knows their names, and scikit-learn would miss them.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            labels = np.asarray(self.model.predict(X))
+            return Results(results_of(self.model, X, labels, new=True), notes)
 
 
 def how_made(model: Any, **facts: Any) -> dict[str, Any]:

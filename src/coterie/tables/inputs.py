@@ -11,9 +11,11 @@ from coterie.exceptions import InfeasibleConstraints, InvalidData
 from coterie.tables.pairs import name_conflict, read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.recipe import Choices, Recipe
-from coterie.tables.table import Table
+from coterie.tables.stored_ids import StoredIds
+from coterie.tables.streaming import RecipeRows, StoredTable, open_table
+from coterie.tables.table import RowNumbers, Table
 
-__all__ = ["Inputs", "read_inputs"]
+__all__ = ["Inputs", "StoredInputs", "read_inputs", "stream_inputs"]
 
 _SHOWN = 5  # names in a note
 
@@ -37,6 +39,27 @@ class Inputs(NamedTuple):
     ids: Sequence[str]
     recipe: Recipe
     X: Any
+    constraints: Constraints
+    notes: list[str]
+
+
+class StoredInputs(NamedTuple):
+    """What Parquet files of rows and a file of pairs hold; fields as in `Inputs`.
+
+    Attributes
+    ----------
+    table : StoredTable
+    ids : RowNumbers or StoredIds
+    recipe : Recipe
+    X : RecipeRows
+    constraints : Constraints
+    notes : list of str
+    """
+
+    table: StoredTable
+    ids: Sequence[str]
+    recipe: Recipe
+    X: RecipeRows
     constraints: Constraints
     notes: list[str]
 
@@ -81,18 +104,47 @@ def read_inputs(
         table = table.named(ids)
     recipe = Recipe.learn(table, choices)
     X, notes = recipe.apply(table)
-    notes = [*notes, *_constant(table, recipe, X)]
-    known = Constraints(table.n_rows)
-    if pairs is not None:
-        known = _read(pairs, ids, by_id=choices.id_column is not None, hard=hard)
-        notes += [] if known.n_pairs else [f"{pairs} holds no pairs"]
-    return Inputs(table, ids, recipe, X, known, notes)
+    constant = _constant(table, recipe.constant(X), X.shape[1])
+    known = _pairs(pairs, ids, choices, hard)
+    return Inputs(table, ids, recipe, X, known, [*notes, *constant, *_none(pairs, known)])
 
 
-def _read(
-    pairs: str | os.PathLike[str], ids: Sequence[str], *, by_id: bool, hard: bool
+def stream_inputs(
+    data: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    pairs: str | os.PathLike[str] | None = None,
+    choices: Choices | None = None,
+    *,
+    hard: bool = False,
+) -> StoredInputs:
+    """As `read_inputs`, for Parquet files that need not fit in memory.
+
+    One pass over the files teaches the recipe; features are made whenever rows are read. Of the
+    ids only those that pairs name are looked up, by another pass over their column.
+
+    Parameters
+    ----------
+    data : path, folder, glob, or several paths
+        See `open_table`.
+    pairs, choices, hard
+        As in `read_inputs`.
+    """
+    choices = choices or Choices()
+    table = open_table(data)
+    ids: Sequence[str] = RowNumbers(table.n_rows)
+    if choices.id_column is not None:
+        ids = StoredIds(table, choices.id_column)
+    known = _pairs(pairs, ids, choices, hard)
+    recipe, notes, constant = table.look_at(choices)
+    told = [*notes, *_constant(table, constant, len(recipe.feature_names)), *_none(pairs, known)]
+    return StoredInputs(table, ids, recipe, table.rows(recipe), known, told)
+
+
+def _pairs(
+    pairs: str | os.PathLike[str] | None, ids: Sequence[str], choices: Choices, hard: bool
 ) -> Constraints:
-    known = read_pairs(pairs, ids, by_id=by_id)
+    if pairs is None:
+        return Constraints(len(ids))
+    known = read_pairs(pairs, ids, by_id=choices.id_column is not None)
     if not hard:
         return known
     try:
@@ -101,10 +153,14 @@ def _read(
         raise name_conflict(error, ids) from error
 
 
-def _constant(table: Table, recipe: Recipe, X: Any) -> list[str]:
+def _none(pairs: str | os.PathLike[str] | None, known: Constraints) -> list[str]:
+    return [] if pairs is None or known.n_pairs else [f"{pairs} holds no pairs"]
+
+
+def _constant(table: Table | StoredTable, names: Sequence[str], n_features: int) -> list[str]:
     """A note about features that say nothing; refused if that is all of them."""
-    names = recipe.constant(X) if table.n_rows > 1 else []
-    if len(names) == X.shape[1]:
+    names = names if table.n_rows > 1 else []
+    if len(names) == n_features:
         raise InvalidData(f"{table.source}: all rows are alike in every column that is used.")
     more = ", …" if len(names) > _SHOWN else ""
     return [f"the same in every row: {', '.join(names[:_SHOWN])}{more}"] if names else []

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints
 from coterie.tables.reading import read_table
+from coterie.tables.stored_ids import StoredIds
 from coterie.tables.table import Column, Table
 from coterie.words import counted
 
@@ -34,7 +35,7 @@ def read_pairs(
         A table of any format that holds columns, or what `Constraints.save` wrote. Its columns
         are a, b (or i, j) and kind, and perhaps weight or certainty.
     ids : sequence of str
-        The id of every data row (`Table.ids`).
+        The id of every data row (`Table.ids`), or `StoredIds`.
     by_id : bool
         Whether the file names rows by id; otherwise by row number, counted from 0.
 
@@ -65,7 +66,8 @@ def read_pairs(
             f"{path} needs columns a, b and kind, and may have weight or certainty; it has "
             f"{', '.join(table.columns) or 'none'}."
         )
-    find = _by_id(ids) if by_id else _by_number(len(ids))
+    named = [table.columns[names[end]] for end in ends]
+    find = _by_id(ids, named) if by_id else _by_number(len(ids))
     a, b = (_rows(table, names[end], find, len(ids), by_id) for end in ends)
     must = _kinds(table, names["kind"])
     _refuse_own_opposite(table, a, b, must, ids)
@@ -149,9 +151,12 @@ def _saved(path: Path, n_rows: int) -> Constraints:
     return constraints
 
 
-def _by_id(ids: Sequence[str]) -> Callable[[Column], NDArray[np.int64]]:
-    """Rows (m,) of a column of ids; −1 where there is none."""
-    row_of = dict(zip(ids, range(len(ids)), strict=True))
+def _by_id(ids: Sequence[str], columns: Sequence[Column]) -> Callable[[Column], NDArray[np.int64]]:
+    """Rows (m,) of one of the columns of ids; −1 where there is none."""
+    if isinstance(ids, StoredIds):
+        row_of = ids.find(text for column in columns for text in column.texts())
+    else:
+        row_of = dict(zip(ids, range(len(ids)), strict=True))
 
     def find(column: Column) -> NDArray[np.int64]:
         texts = column.texts().tolist()

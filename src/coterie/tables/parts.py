@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coterie.exceptions import InvalidData
+from coterie.tables.notes import Note
 from coterie.tables.summary import ColumnSummary, documents, infinite_place, not_a_number
 from coterie.tables.table import Column, Table, missing
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["PARTS", "CategoryPart", "MatrixPart", "NumberPart", "Part", "TextPart", "learn_part"]
 
 _LEAST_CATEGORIES, _MOST_CATEGORIES = 20, 100
-_SHOWN = 3  # examples in a note
+_UNSEEN = "values not seen in fitting count as none of its categories"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,12 @@ class NumberPart:
     def feature_names(self) -> list[str]:
         return [self.column]
 
-    def apply(self, table: Table) -> tuple[Any, list[str]]:
+    @property
+    def filling(self) -> str:
+        """What is done about missing values, in words."""
+        return "missing values filled by the mean"
+
+    def apply(self, table: Table) -> tuple[Any, list[Note]]:
         column = table.column(self.column)
         values, bad = column.numbers
         if bad.size:
@@ -66,7 +72,7 @@ class NumberPart:
             if self.fill is None:
                 raise _missing(table, column, absent)
             values = np.where(absent, self.fill, values)
-            notes.append(f"{self.column}: {int(absent.sum())} missing values filled by the mean")
+            notes.append(Note(self.column, int(absent.sum()), self.filling))
         if self.center != 0.0 or self.spread != 1.0:
             values = (values - self.center) / self.spread
         return values.reshape(-1, 1), notes
@@ -102,7 +108,12 @@ class CategoryPart:
     def feature_names(self) -> list[str]:
         return [f"{self.column}={category}" for category in self.categories]
 
-    def apply(self, table: Table) -> tuple[Any, list[str]]:
+    @property
+    def filling(self) -> str:
+        """What is done about missing values, in words."""
+        return f"missing filled by {self.fill!r}"
+
+    def apply(self, table: Table) -> tuple[Any, list[Note]]:
         column = table.column(self.column)
         texts = column.texts()
         absent = missing(texts)
@@ -111,17 +122,13 @@ class CategoryPart:
             if self.fill is None:
                 raise _missing(table, column, absent)
             texts = np.where(absent, self.fill, texts)
-            notes.append(f"{self.column}: {int(absent.sum())} missing filled by {self.fill!r}")
+            notes.append(Note(self.column, int(absent.sum()), self.filling))
         code_of = {category: code for code, category in enumerate(self.categories)}
         codes = np.fromiter((code_of.get(str(text), -1) for text in texts), np.int64, len(texts))
         unknown = codes < 0
         if unknown.any():
             names = sorted({str(text) for text in texts[unknown]})
-            more = ", …" if len(names) > _SHOWN else ""
-            notes.append(
-                f"{self.column}: {int(unknown.sum())} values not seen in fitting count as none of "
-                f"its categories ({', '.join(names[:_SHOWN])}{more})"
-            )
+            notes.append(Note(self.column, int(unknown.sum()), _UNSEEN, names))
         features = np.zeros((len(codes), len(self.categories)))
         features[np.flatnonzero(~unknown), codes[~unknown]] = 1.0
         return features, notes
@@ -153,14 +160,14 @@ class TextPart:
     def feature_names(self) -> list[str]:
         return [f"{self.column}:{word}" for word in self.words]
 
-    def apply(self, table: Table) -> tuple[Any, list[str]]:
+    def apply(self, table: Table) -> tuple[Any, list[Note]]:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(vocabulary=self.words)
         vectorizer.idf_ = np.array(self.idf)
         X = vectorizer.transform(documents(table.column(self.column)))
         empty = int((np.diff(X.indptr) == 0).sum())
-        notes = [f"{self.column}: {empty} rows hold none of the words"] if empty else []
+        notes = [Note(self.column, empty, "rows hold none of the words")] if empty else []
         return X, notes
 
 
@@ -189,7 +196,7 @@ class MatrixPart:
     def feature_names(self) -> list[str]:
         return [f"x{j}" for j in range(self.n_features)]
 
-    def apply(self, table: Table) -> tuple[Any, list[str]]:
+    def apply(self, table: Table) -> tuple[Any, list[Note]]:
         matrix = table.matrix
         if matrix is None or matrix.shape[1] != self.n_features:
             found = "named columns" if matrix is None else f"{matrix.shape[1]} columns"

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
+from coterie.tables.notes import Note
 from coterie.tables.parts import (
     PARTS,
+    CategoryPart,
     MatrixPart,
     NumberPart,
     Part,
@@ -64,7 +66,24 @@ class Features(NamedTuple):
     """What a recipe made of a table: X (n, d), dense or CSR, and what the user should know."""
 
     X: Any
-    notes: list[str]
+    notes: list[Note]
+
+
+class Learned(NamedTuple):
+    """What one look at a table taught.
+
+    Attributes
+    ----------
+    recipe : Recipe
+    notes : list of Note
+        Of values that it fills.
+    constant : list of str
+        Features that are the same in every row; words are not looked at.
+    """
+
+    recipe: Recipe
+    notes: list[Note]
+    constant: list[str]
 
 
 @dataclass(frozen=True)
@@ -110,6 +129,11 @@ class Recipe:
 
         Each table is looked at once and not kept: see `coterie.tables.open_table`.
         """
+        return cls.look_at(tables, choices).recipe
+
+    @classmethod
+    def look_at(cls, tables: Iterable[Table], choices: Choices | None = None) -> Learned:
+        """As `learn_from`, with what else was seen on the way."""
         choices = choices or Choices()
         summaries: list[ColumnSummary] | None = None
         source = ""
@@ -122,12 +146,20 @@ class Recipe:
                 summary.add(table, _role(summary.name, choices))
         if summaries is None:
             raise InvalidData("there is no row to learn from.")
-        parts = (learn_part(source, summary, choices) for summary in summaries)
-        return cls(choices.id_column, tuple(parts))
+        parts = [learn_part(source, summary, choices) for summary in summaries]
+        notes, constant = [], []
+        for part, summary in zip(parts, summaries, strict=True):
+            if isinstance(part, NumberPart | CategoryPart):
+                filled = 0 if part.fill is None else summary.missing
+                notes += [Note(summary.name, filled, part.filling)] if filled else []
+            if _is_constant(part, summary):
+                constant += part.feature_names
+        return Learned(cls(choices.id_column, tuple(parts)), notes, constant)
 
     def apply(self, table: Table) -> Features:
         """The features of a table; its other columns do not matter."""
-        blocks, notes = [], []
+        blocks: list[Any] = []
+        notes: list[Note] = []
         for part in self.parts:
             block, note = part.apply(table)
             blocks.append(block)
@@ -191,6 +223,12 @@ class Recipe:
             return cls(content["id_column"], tuple(parts))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidModel(f"the recipe is damaged: {error!r}.") from error
+
+
+def _is_constant(part: Part, summary: ColumnSummary) -> bool:
+    if isinstance(part, NumberPart):
+        return summary.moments.low == summary.moments.high
+    return isinstance(part, CategoryPart) and len(part.categories) == 1
 
 
 def _role(name: str, choices: Choices) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Results", "results_of"]
+from coterie.tables.notes import Note
+
+__all__ = ["Results", "results_of", "sizes_of"]
+
+_AT_ONCE = 1 << 20  # labels that are counted: sorting them all would take twice their memory
 
 
 class Results(NamedTuple):
@@ -17,24 +23,40 @@ class Results(NamedTuple):
     ----------
     columns : dict of str to (n,) ndarray
         "cluster", and "confidence" where the model has probabilities.
-    notes : list of str
+    notes : list of Note
     """
 
     columns: dict[str, NDArray[Any]]
-    notes: list[str]
+    notes: list[Note]
 
 
 def results_of(
-    model: Any, X: Any, labels: NDArray[Any], *, new: bool = False
+    model: Any, X: Any, labels: NDArray[Any], *, new: bool = False, rows: slice = slice(None)
 ) -> dict[str, NDArray[Any]]:
     """The columns cluster (n,) and, where the model has one, confidence: P(cluster).
 
-    For the rows it was fitted to (not `new`) that takes their pairs into account, where it can.
+    For the rows it was fitted to (not `new`) that takes their pairs into account, where it can;
+    `rows` are those of them that X and `labels` are about.
     """
     if hasattr(model, "resp_") and not new:
-        shares = model.resp_
+        shares = model.resp_[rows]
     elif hasattr(model, "predict_proba"):
         shares = model.predict_proba(X)
     else:
         return {"cluster": labels}
     return {"cluster": labels, "confidence": np.asarray(shares)[np.arange(len(labels)), labels]}
+
+
+def sizes_of(parts: Iterable[NDArray[Any]]) -> dict[int, int]:
+    """How many rows each cluster has, by its number; from labels in stretches (n,).
+
+    >>> import numpy as np
+    >>> sizes_of([np.array([2, 0]), np.array([2])])
+    {0: 1, 2: 2}
+    """
+    sizes: Counter[int] = Counter()
+    for labels in parts:
+        for start in range(0, len(labels), _AT_ONCE):
+            found, counts = np.unique(labels[start : start + _AT_ONCE], return_counts=True)
+            sizes.update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+    return dict(sorted(sizes.items()))

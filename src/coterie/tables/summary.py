@@ -18,11 +18,13 @@ _MOST_VALUES = 100_000  # different texts that are counted; a column of more is 
 
 
 class Moments(NamedTuple):
-    """Number, mean and summed squares about the mean of some numbers."""
+    """Number, mean and summed squares about the mean of some numbers, the least and the most."""
 
     n: int = 0
     mean: float = 0.0
     squares: float = 0.0
+    low: float = math.inf
+    high: float = -math.inf
 
     @classmethod
     def of(cls, values: Any) -> Moments:
@@ -30,7 +32,8 @@ class Moments(NamedTuple):
         if not values.size:
             return cls()
         mean = float(values.mean())
-        return cls(values.size, mean, float(values.std()) ** 2 * values.size)
+        squares = float(values.std()) ** 2 * values.size
+        return cls(values.size, mean, squares, float(values.min()), float(values.max()))
 
     @property
     def spread(self) -> float:
@@ -47,6 +50,8 @@ class Moments(NamedTuple):
             n,
             self.mean + gap * other.n / n,
             self.squares + other.squares + gap * gap * self.n * other.n / n,
+            min(self.low, other.low),
+            max(self.high, other.high),
         )
 
 
@@ -74,6 +79,8 @@ class ColumnSummary:
         How often each known text occurs, if it may be a column of categories.
     different : str
         Their number, in words where it is only known from below.
+    missing : int
+        Rows without a value.
     words : Counter of str
         In how many rows each word occurs, if it is the column of text.
     """
@@ -93,6 +100,11 @@ class ColumnSummary:
     def different(self) -> str:
         more = " or more" if len(self.values) > _MOST_VALUES else ""
         return f"{len(self.values)}{more}"
+
+    @property
+    def missing(self) -> int:
+        numbers = self.moments.n if not self.bad else 0
+        return self.n_rows - (self.values.total() or numbers)
 
     def add(self, table: Table, role: str) -> None:
         """Take in a stretch; `role` is "text", "category" or "any"."""

@@ -152,6 +152,11 @@ class Table:
         n_rows = len(next(iter(columns.values())))
         return cls(source, n_rows, {name: Column(name, v) for name, v in columns.items()})
 
+    @property
+    def names(self) -> list[str]:
+        """Of the columns."""
+        return list(self.columns)
+
     def column(self, name: str, asked_by: str | None = None) -> Column:
         """The column of this name; an error suggests the nearest one and says what asked for it."""
         if name in self.columns:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,7 +14,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from coterie.exceptions import InvalidParameter, NotWritten
-from coterie.files import new_file
+from coterie.files import new_file, write_array
 from coterie.tables.arrow import pyarrow
 from coterie.tables.table import Column, Table
 
@@ -26,6 +25,7 @@ __all__ = [
     "with_results",
     "write_delimited",
     "write_table",
+    "write_tables",
 ]
 
 _AT_ONCE = 1 << 16  # rows turned into Python values at a time
@@ -89,10 +89,25 @@ def write_table(table: Table, path: str | os.PathLike[str], *, raw: bool = False
     >>> read_table(path).column("x").numbers.values.tolist()
     [1.5, 2.0]
     """
+    write_tables([table], path, raw=raw)
+
+
+def write_tables(
+    tables: Iterable[Table], path: str | os.PathLike[str], *, raw: bool = False
+) -> None:
+    """Write tables one below the other, whole or not at all; one at a time is held.
+
+    Parameters
+    ----------
+    tables : iterable of Table
+        At least one, all with the same columns of the same types.
+    path, raw
+        As in `write_table`.
+    """
     target = Path(path)
     check_format(target)
     with new_file(target) as temporary:
-        WRITERS[target.suffix.lower()](table, temporary, raw)
+        WRITERS[target.suffix.lower()](iter(tables), temporary, raw)
 
 
 def neutral(value: Any) -> Any:
@@ -116,47 +131,49 @@ def _blocks(table: Table) -> Iterator[Iterable[tuple[Any, ...]]]:
 
 
 def write_delimited(
-    table: Table, stream: TextIO, delimiter: str = ",", *, raw: bool = False
+    tables: Iterable[Table], stream: TextIO, delimiter: str = ",", *, raw: bool = False
 ) -> None:
-    """Write a table to a stream, one row a line; see `write_table`."""
+    """Write tables to a stream one below the other, one row a line; see `write_table`."""
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    texts = [column.kind != "number" for column in table.columns.values()]
-    names = list(table.columns)
-    writer.writerow(names if raw else map(neutral, names))
-    for rows in _blocks(table):
-        if raw or not any(texts):
-            writer.writerows(rows)
-        else:
-            writer.writerows(
-                [neutral(v) if text else v for v, text in zip(row, texts, strict=True)]
-                for row in rows
-            )
+    for number, table in enumerate(tables):
+        texts = [column.kind != "number" for column in table.columns.values()]
+        names = list(table.columns)
+        if number == 0:
+            writer.writerow(names if raw else map(neutral, names))
+        for rows in _blocks(table):
+            if raw or not any(texts):
+                writer.writerows(rows)
+            else:
+                writer.writerows(
+                    [neutral(v) if text else v for v, text in zip(row, texts, strict=True)]
+                    for row in rows
+                )
 
 
-def _delimited(delimiter: str) -> Callable[[Table, Path, bool], None]:
-    def write(table: Table, path: Path, raw: bool) -> None:
+def _delimited(delimiter: str) -> Callable[[Iterator[Table], Path, bool], None]:
+    def write(tables: Iterator[Table], path: Path, raw: bool) -> None:
         with path.open("w", newline="", encoding="utf-8") as stream:
-            write_delimited(table, stream, delimiter, raw=raw)
+            write_delimited(tables, stream, delimiter, raw=raw)
 
     return write
 
 
-def _write_jsonl(table: Table, path: Path, raw: bool) -> None:
-    names = list(table.columns)
+def _write_jsonl(tables: Iterator[Table], path: Path, raw: bool) -> None:
     with path.open("w", encoding="utf-8") as stream:
-        for rows in _blocks(table):
-            for row in rows:
-                line = dict(zip(names, map(_json_value, row), strict=True))
-                stream.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+        for table in tables:
+            names = list(table.columns)
+            for rows in _blocks(table):
+                for row in rows:
+                    line = dict(zip(names, map(_json_value, row), strict=True))
+                    stream.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
 
 
 def _json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _write_npy(table: Table, path: Path, raw: bool) -> None:
-    with path.open("wb") as stream:
-        np.save(stream, table.columns["cluster"].values, allow_pickle=False)
+def _write_npy(tables: Iterator[Table], path: Path, raw: bool) -> None:
+    write_array(path, np.concatenate([table.columns["cluster"].values for table in tables]))
 
 
 def _arrow_table(table: Table) -> Any:
@@ -168,25 +185,39 @@ def _arrow_table(table: Table) -> Any:
     return arrow.table(arrays)
 
 
-def _write_parquet(table: Table, path: Path, raw: bool) -> None:
-    # Dictionaries pay for texts; for numbers they cost time and save nothing.
-    texts = [name for name, column in table.columns.items() if column.kind == "text"]
-    write = partial(import_module("pyarrow.parquet").write_table, use_dictionary=texts)
-    _through_arrow(write, _arrow_table(table), path)
+def _write_parquet(tables: Iterator[Table], path: Path, raw: bool) -> None:
+    def opened(first: Table, schema: Any) -> Any:
+        # Dictionaries pay for texts; for numbers they cost time and save nothing.
+        texts = [name for name, column in first.columns.items() if column.kind == "text"]
+        return import_module("pyarrow.parquet").ParquetWriter(path, schema, use_dictionary=texts)
+
+    _through_arrow(tables, opened)
 
 
-def _write_feather(table: Table, path: Path, raw: bool) -> None:
-    _through_arrow(import_module("pyarrow.feather").write_feather, _arrow_table(table), str(path))
+def _write_feather(tables: Iterator[Table], path: Path, raw: bool) -> None:
+    def opened(first: Table, schema: Any) -> Any:
+        arrow = pyarrow("writing Feather files")
+        packed = "lz4" if arrow.Codec.is_available("lz4") else None
+        options = arrow.ipc.IpcWriteOptions(compression=packed, unify_dictionaries=True)
+        return arrow.ipc.new_file(str(path), schema, options=options)
+
+    _through_arrow(tables, opened)
 
 
-def _through_arrow(write: Callable[..., None], *arguments: Any) -> None:
+def _through_arrow(tables: Iterator[Table], opened: Callable[[Table, Any], Any]) -> None:
+    """Write tables with what `opened` gives for the first one and its schema."""
     try:
-        write(*arguments)
+        first = next(tables)
+        table = _arrow_table(first)
+        with opened(first, table.schema) as writer:
+            writer.write_table(table)
+            for rest in tables:
+                writer.write_table(_arrow_table(rest))
     except pyarrow("this").ArrowException as error:
         raise NotWritten(f"nothing was written: {error}.") from error
 
 
-WRITERS: dict[str, Callable[[Table, Path, bool], None]] = {
+WRITERS: dict[str, Callable[[Iterator[Table], Path, bool], None]] = {
     ".csv": _delimited(","),
     ".tsv": _delimited("\t"),
     ".jsonl": _write_jsonl,

@@ -1,0 +1,59 @@
+"""Rows with what a model says about them, as tables to be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from coterie.tables.inputs import Inputs, StoredInputs
+from coterie.tables.results import results_of
+from coterie.tables.table import Column, Table
+from coterie.tables.writing import with_results
+
+__all__ = ["labelled", "only_ids"]
+
+
+def labelled(
+    inputs: Inputs | StoredInputs, model: Any, *, numbers: Iterable[str] = (), bare: bool = False
+) -> Iterator[Table]:
+    """The rows that a model was fitted to with their clusters, for `write_tables`.
+
+    Parameters
+    ----------
+    inputs : Inputs or StoredInputs
+        Those in memory are one table, those in files one for each row group.
+    model : fitted estimator
+    numbers : iterable of str
+        Columns that are given as numbers even where the table holds text.
+    bare : bool
+        Leave out all columns but the ids; rows without ids are numbered.
+    """
+    start = 0
+    numbers = () if bare else tuple(numbers)
+    for table, X in _stretches(inputs, model):
+        rows = slice(start, start + table.n_rows)
+        results = results_of(model, X, model.labels_[rows], rows=rows)
+        kept = only_ids(table, inputs.recipe.id_column, start) if bare else table
+        yield with_results(kept, results, numbers)
+        start += table.n_rows
+
+
+def only_ids(table: Table, id_column: str | None, start: int = 0) -> Table:
+    """The ids of a table, else the numbers of its rows from `start`."""
+    if id_column is not None:
+        column = table.column(id_column)
+    else:
+        column = Column("row", np.arange(start, start + table.n_rows))
+    return Table(table.source, table.n_rows, {column.name: column})
+
+
+def _stretches(inputs: Inputs | StoredInputs, model: Any) -> Iterator[tuple[Table, Any]]:
+    """Tables with their features, or None where the model has no use for them."""
+    if isinstance(inputs, Inputs):
+        yield inputs.table, inputs.X
+        return
+    probable = hasattr(model, "predict_proba") and not hasattr(model, "resp_")
+    for table in inputs.table.tables():
+        yield table, inputs.recipe.apply(table).X if probable else None
