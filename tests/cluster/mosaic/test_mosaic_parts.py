@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from mosaic_problems import TUNING, coordinates_of, posed, small_field, small_ridge
 from sklearn.decomposition import PCA
 
-from coterie.cluster.mosaic.blobs import k_means, k_means_by_prototypes
+from coterie.cluster.mosaic.blobs import k_means, k_means_of_rows
 from coterie.cluster.mosaic.field import field_values, place_prototypes
 from coterie.cluster.mosaic.finish import data_costs
 from coterie.cluster.mosaic.passes import kernel
@@ -172,11 +172,11 @@ class TestBlobs:
         X = rng.normal(size=(2000, 2)) + 8 * rng.integers(0, 3, size=(2000, 2))
         problem, rows = posed(X, Constraints(2000, must_link=[(0, 1)]))
         direct = k_means(rows, np.ones(2000), 9, 10, 0)
-        found = k_means_by_prototypes(problem, rows, 9, 1)
+        found = k_means_of_rows(problem, rows, 9, 1)
         gaps = np.linalg.norm(direct[:, None] - found[None], axis=2)
         assert gaps.min(axis=1).max() < 1e-3
 
     def test_too_few_places_for_the_clusters(self, rng):
         X = np.repeat(rng.normal(size=(2, 2)), 5, axis=0)
         problem, rows = posed(X, Constraints(10, must_link=[(0, 1)]))
-        assert k_means_by_prototypes(problem, rows, 3, 0) is None
+        assert k_means_of_rows(problem, rows, 3, 0) is None

@@ -42,6 +42,7 @@ __all__ = [
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
 _LEAST_SHARPNESS, _MOST_SHARPNESS = 0.1, 1000.0  # nothing is known, everything is
+_SILENCE = 1e-3  # a node whose posterior has changed by less says nothing: saves most messages
 FIRST_SHARPNESS = 5.0  # where the search for it begins
 
 
@@ -176,7 +177,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
         odds = state.noise.odds
         messages, factors = send_again(messages), evidence.factors(state.noise.rate)
     nodes, messages = send_messages(
-        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=tuning.silence
+        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=_SILENCE
     )
     rows = state.rows.copy()
     rows[core.rows] = core.expand(nodes)

@@ -44,8 +44,6 @@ class Tuning(NamedTuple):
     # Noise rate to begin with. Trust first: a high rate explains wrong clusters away, and they
     # stay.
     first_noise: float = 0.01
-    # Nats: among beliefs, a hard pair is a pair of this strength.
-    hard_strength: float = 20.0
 
     # -- starts --------------------------------------------------------------------------------
     # How far around it a pair speaks, as the penalty (in rows) of a field that changes.
@@ -62,8 +60,6 @@ class Tuning(NamedTuple):
     # -- beliefs -------------------------------------------------------------------------------
     # Sweeps along the pairs a round; messages are kept from round to round.
     sweeps: int = 4
-    # A node whose posterior has changed by less has nothing to say: saves most messages.
-    silence: float = 1e-3
 
     # -- trust ---------------------------------------------------------------------------------
     # Pairs a row from which pairs check one another; from 25 the rate that beliefs end with was
@@ -73,8 +69,15 @@ class Tuning(NamedTuple):
     ladder: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3)
     # Parts of the pairs that are held out in turn.
     folds: int = 3
-    # Pairs that decide, where there are more: enough for a rate.
+    # Pairs that decide, where there are more, and rows of a mixture: enough for a rate.
     deciding_pairs: int = 5_000
+
+    # -- judging -------------------------------------------------------------------------------
+    # Confidence that others foretell pairs better than K-Means does, to prefer them: for a
+    # clustering by position, and for shapes learned from pairs, which can be as wrong as they are.
+    clear: tuple[float, float] = (0.9, 0.95)
+    # Nearest prototypes in the graph that is cut.
+    neighbours: int = 10
 
     # -- search --------------------------------------------------------------------------------
     # Rounds of a race between starts, after which only the best go on. Up to here the noise rate
