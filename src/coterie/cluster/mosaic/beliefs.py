@@ -28,9 +28,9 @@ from coterie.progress import keep_going
 __all__ = [
     "FIRST_SHARPNESS",
     "MosaicState",
-    "find_posterior",
     "fit_sharpness",
     "form_beliefs",
+    "hear_pairs",
     "judge_field",
     "merit",
     "settle_noise",
@@ -96,19 +96,41 @@ def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> Mosaic
     nodes = core.contract(rows[core.rows])
     nodes /= nodes.sum(axis=1, keepdims=True)
     rows[core.rows] = core.expand(nodes)
-    engine = problem.settings.inference
-    many = core.indices.size * n_clusters > tuning.most_numbers
-    mean_field = engine == "mean_field" or (engine == "auto" and many)
     return MosaicState(
         rows=rows,
         nodes=nodes,
         prior=nodes,
         sharpness=FIRST_SHARPNESS,
-        messages=no_messages(problem.evidence.graph, n_clusters, mean_field=mean_field),
+        messages=_nothing_said(problem, n_clusters),
         factors=problem.factors,
         odds=problem.noise.odds,
         noise=problem.noise,
     )
+
+
+def _nothing_said(problem: MosaicProblem, n_clusters: int) -> Messages:
+    engine, graph = problem.settings.inference, problem.evidence.graph
+    many = graph.indices.size * n_clusters > problem.tuning.most_numbers
+    mean_field = engine == "mean_field" or (engine == "auto" and many)
+    return no_messages(graph, n_clusters, mean_field=mean_field)
+
+
+def hear_pairs(problem: MosaicProblem, prior: Array) -> tuple[NDArray[np.float64], Noise]:
+    """What nodes with `prior` (s, K) believe after their pairs, and the noise that they see."""
+    evidence, tuning = problem.evidence, problem.tuning
+    messages = _nothing_said(problem, prior.shape[1])
+    nodes, messages = send_messages(
+        prior,
+        evidence.graph,
+        problem.factors,
+        messages,
+        sweeps=tuning.sweeps * tuning.pilot_rounds,
+        tol=_SILENCE,
+    )
+    if problem.noise.origin == "given":
+        return nodes, problem.noise
+    rate = evidence.noise_rate(problem.noise.rate, messages, nodes)
+    return nodes, problem.noise._replace(rate=rate)
 
 
 def start_over(state: MosaicState) -> MosaicState:
@@ -137,7 +159,7 @@ def form_beliefs(problem: MosaicProblem, state: MosaicState, rounds: int) -> Mos
 def _round(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     values = problem.ridge.values_without_own(state.rows)
     sharpness = fit_sharpness(values, state.rows, problem.ridge.weights, state.sharpness)
-    new = find_posterior(problem, judge_field(problem, state, values, sharpness))
+    new = _find_posterior(problem, judge_field(problem, state, values, sharpness))
     return new._replace(change=float(np.abs(new.rows - state.rows).sum(axis=1).mean()))
 
 
@@ -169,7 +191,7 @@ def _background(problem: MosaicProblem, rows: Array) -> float:
     return float(weight * (rows.shape[1] - 1) * np.log(chance))
 
 
-def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+def _find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     """The state after its nodes, too, have heard their pairs."""
     evidence, core, tuning = problem.evidence, problem.evidence.core, problem.tuning
     messages, factors, odds = state.messages, state.factors, state.odds

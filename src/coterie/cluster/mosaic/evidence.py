@@ -157,14 +157,14 @@ class Evidence:
         return np.asarray(table + table.T)
 
     # -- suspects ------------------------------------------------------------------------------
-    def suspects(self, beliefs: Array) -> PairTable:
-        """The soft pairs most probably wrong under row beliefs (n, K), most suspect first."""
+    def suspects(self, nodes: Array) -> PairTable:
+        """The soft pairs most probably wrong if nodes are as `nodes` (s, K), most suspect first."""
         c = self.constraints
         soft = np.flatnonzero(~c.is_hard & (c.weight > 0))
         together = np.empty(soft.size)
         for lo in range(0, soft.size, _PAIR_STEP):
             part = soft[lo : lo + _PAIR_STEP]
-            left, right = beliefs[c.pairs[part, 0]], beliefs[c.pairs[part, 1]]
+            left, right = (nodes[self.core.node_of_row[c.pairs[part, end]]] for end in (0, 1))
             together[lo : lo + part.size] = np.einsum("ij,ij->i", left, right)
         wrong = np.where(c.kind[soft] > 0, 1.0 - together, together)
         if wrong.size > _MOST_SUSPECTS:

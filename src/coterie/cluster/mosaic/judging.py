@@ -41,6 +41,13 @@ class Trial(NamedTuple):
     plain: Array
     weight: Array
 
+    def sample(self, most: int, rng: np.random.Generator) -> Trial:
+        """At most so many of the pairs."""
+        if self.must.size <= most:
+            return self
+        chosen = np.sort(rng.permutation(self.must.size)[:most])
+        return Trial(*(part[chosen] for part in self))
+
     def together(self, labels: Array) -> NDArray[np.float64]:
         """1 for the pairs (m,) that clusters (n,) put together, 0 for the others."""
         return np.asarray(labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]], dtype=float)

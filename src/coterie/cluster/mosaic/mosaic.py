@@ -14,6 +14,7 @@ from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.mosaic.beliefs import softmax
 from coterie.cluster.mosaic.blobs import fit_positions
+from coterie.cluster.mosaic.clusters import fill_clusters, say_fewer, without_empty
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import field_values, members
 from coterie.cluster.mosaic.finish import MosaicFit
@@ -51,8 +52,11 @@ class Mosaic(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=8
-        None finds the number from the pairs: the directions of the field along which they agree
-        more than shuffled pairs would.
+        That many clusters come back, unless fewer rows are different or hard must-links hold them
+        together (a warning says so). None finds the number from the pairs: the directions of the
+        field along which they agree more than shuffled pairs would.
+    max_clusters : int or None, default=None
+        With n_clusters=None, the most clusters there may be.
     n_prototypes : "auto" or int, default="auto"
         "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows (fewer
         beyond 268,000 rows, to hold the features in 1 GB); one per cluster without pairs, or where
@@ -85,6 +89,7 @@ class Mosaic(ConstrainedClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
     n_clusters_ : int
+        How many there are; labels are 0, …, n_clusters_ - 1, each with at least one row.
     prototypes_ : ndarray or CSR matrix of shape (n_prototypes, n_features)
         Mean of the rows nearest to each prototype.
     prototype_labels_ : ndarray of shape (n_prototypes,)
@@ -122,6 +127,7 @@ class Mosaic(ConstrainedClusterer):
         self,
         n_clusters: int | None = 8,
         *,
+        max_clusters: int | None = None,
         n_prototypes: Any = "auto",
         distortion: str = "sqeuclidean",
         noise: Any = "estimate",
@@ -135,6 +141,7 @@ class Mosaic(ConstrainedClusterer):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.n_prototypes = n_prototypes
         self.distortion = distortion
         self.noise = noise
@@ -191,11 +198,16 @@ class Mosaic(ConstrainedClusterer):
             assert self.n_clusters is not None  # refused without pairs
             seed = int(rng.integers(2**31))
             found = fit_positions(coordinates, weights, noise, self.n_clusters, settings, seed)
-        self._publish(X, space, evidence, found)
+        if self.n_clusters is not None:
+            found = fill_clusters(found, evidence, weights)
+            n_different = len(np.unique(coordinates, axis=0)) if found.has_empty() else n
+            say_fewer(self.n_clusters, found.labels, n_different)
+        self._publish(X, space, evidence, without_empty(found))
 
     def _settings(self, n: int) -> MosaicSettings:
         return MosaicSettings(
             n_clusters=self.n_clusters,
+            max_clusters=self.max_clusters,
             n_prototypes=self._prototype_count(n),
             may_be_blobs=self.n_prototypes == "auto",
             inference=self.inference,
@@ -208,7 +220,7 @@ class Mosaic(ConstrainedClusterer):
 
     def _publish(self, X: Any, space: MosaicSpace, evidence: Evidence, found: MosaicFit) -> None:
         field, weights = found.field, found.field_weights
-        labels = found.labels if self.refine else field.values(weights).argmax(axis=1)
+        labels = found.labels if self.refine else found.by_field
         self.labels_ = labels.astype(np.int64)
         self.n_clusters_ = weights.shape[1]
         self.prototypes_ = _means(X, field.near, field.n_prototypes)
@@ -219,7 +231,7 @@ class Mosaic(ConstrainedClusterer):
         self.sharpness_ = found.sharpness
         cost = evidence.pair_cost(found.noise_rate)
         self.violations_ = broken_pairs(self.labels_, evidence.constraints, cost)
-        self.suspects_ = evidence.suspects(found.beliefs)
+        self.suspects_ = evidence.suspects(found.nodes)
         self.n_iter_ = found.rounds
         self.center_, self.basis_ = space.mean, space.basis
         self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten
@@ -237,6 +249,13 @@ class Mosaic(ConstrainedClusterer):
         check_real("tol", self.tol)
         check_real("smoothness", self.smoothness, strict=True)
         check_noise(self.noise)
+        if self.max_clusters is not None:
+            check_count("max_clusters", self.max_clusters, least=2)
+            if self.n_clusters is not None:
+                raise InvalidParameter(
+                    f"max_clusters={self.max_clusters} bounds the number that n_clusters=None "
+                    f"finds, and n_clusters={self.n_clusters}; give one of the two."
+                )
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
         elif not (constraints.weight > 0).any():

@@ -89,6 +89,21 @@ def values_of(block: Block, weights: Float32) -> RowValues:
     return RowValues((block.rows @ weights).astype(np.float64))
 
 
+class Highest(NamedTuple):
+    """Where the field is highest (b,), its value there, and the squared length of all values."""
+
+    labels: NDArray[np.int64]
+    tops: Array
+    squares: Array
+
+
+def highest_at(block: Block, field: FieldMap) -> Highest:
+    """The highest of the field's values at coordinates (b, e), which are not kept."""
+    values = values_at(block, field).values
+    squares = np.einsum("ij,ij->i", values, values)
+    return Highest(values.argmax(axis=1), values.max(axis=1), squares)
+
+
 # -- ridge regression on features ----------------------------------------------------------------
 class Targets(NamedTuple):
     """What the field should say at each row, times its weight, (n, K)."""

@@ -62,15 +62,20 @@ class Search:
         self.evidence, self.weights, self.noise, self.rng = evidence, weights, noise, rng
         seeds = rng.integers(2**31, size=settings.n_init).tolist()
         self.kinds = start_kinds(seeds, self.tuning.reaches)
-        self.trial = trial_of(evidence, np.random.default_rng(seeds[0]))
+        own = np.random.default_rng(seeds[0])
+        self.trial = trial_of(evidence, own).sample(self.tuning.deciding_pairs, own)
+        self.few = min(settings.n_prototypes, self.tuning.pilot_prototypes)
 
     def run(
         self, X: Any, space: MosaicSpace, coordinates: Float32
     ) -> tuple[MosaicSpace, MosaicFit]:
         """Choose clusters by position, the space and the trust by pilots, then learn with all."""
-        pilots = self._pilots(X, space, coordinates)
-        k = self.settings.n_clusters or self._count_clusters(pilots[0])
-        blobs = self._by_position(X, pilots[0], k) if self.settings.may_be_blobs else None
+        first = Pilot(space, coordinates, self._pose(coordinates, self.few, self.noise))
+        k = self.settings.n_clusters or self._count_clusters(first)
+        blobs = self._by_position(X, first, k) if self.settings.may_be_blobs else None
+        if blobs is not None and 2 * k > self.few:  # prototypes are too few for any shape
+            return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
+        pilots = [first, *self._other_pilots(X, first)]
         if blobs is not None and blobs.name != "means":
             self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, np.inf, blobs.labels)]
         lead = self._choose_space(pilots, k)
@@ -78,7 +83,7 @@ class Search:
         rehearsal = rehearse(lead.pilot.problem, place, kind, k)
         noise, foretold = choose_noise(lead.pilot.problem, lead.state, rehearsal)
         if blobs is not None and not self._teaches(blobs, rehearsal, foretold):
-            return space, fit_blobs(pilots[0].problem, blobs, self.trial, self.rng)
+            return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
         if noise.origin == "chosen":
             pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
             lead = self._choose_space(pilots, k)
@@ -114,15 +119,14 @@ class Search:
         there = log_chances(trial, trial.together(blobs.labels[rehearsal.rows]))
         return clear_lead(trial, here - there, self.tuning.clear[1])
 
-    def _pilots(self, X: Any, space: MosaicSpace, coordinates: Float32) -> list[Pilot]:
-        """Of the space as it is, and as the must-links would have it where they are enough."""
-        spaces = [(space, coordinates)]
-        change = relevant_change(coordinates, *self.evidence.must_links())
-        if change is not None:
-            other = space.changed(change)
-            spaces.append((other, other.coordinates(X)))
-        few = min(self.settings.n_prototypes, self.tuning.pilot_prototypes)
-        return [Pilot(space, rows, self._pose(rows, few, self.noise)) for space, rows in spaces]
+    def _other_pilots(self, X: Any, first: Pilot) -> list[Pilot]:
+        """Of the space as the must-links would have it, where they are enough."""
+        change = relevant_change(first.coordinates, *self.evidence.must_links())
+        if change is None:
+            return []
+        space = first.space.changed(change)
+        rows = space.coordinates(X)
+        return [Pilot(space, rows, self._pose(rows, self.few, self.noise))]
 
     def _pose(self, coordinates: Float32, count: int, noise: Noise) -> MosaicProblem:
         pairs, weights = self.evidence, self.weights
@@ -130,7 +134,8 @@ class Search:
 
     def _count_clusters(self, pilot: Pilot) -> int:
         joins = side_by_side([partial(Joins, pilot.problem, r) for r in self.tuning.reaches])
-        return max(j.n_clusters(self.tuning.shuffles, self.rng) for j in joins)
+        found = max(j.n_clusters(self.tuning.shuffles, self.rng) for j in joins)
+        return min(found, self.settings.max_clusters or found)
 
     def _choose_space(self, pilots: list[Pilot], k: int) -> Lead:
         """The pilot that does best; the race of the first chooses the kinds of start of all."""
