@@ -6,13 +6,14 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from coterie._typing import Array
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.finish import MosaicFit
 from coterie.exceptions import CoterieWarning
 
-__all__ = ["fill_clusters", "say_fewer", "without_empty"]
+__all__ = ["fill_clusters", "number_alike", "say_fewer", "without_empty"]
 
 _JUST_ABOVE = 1e-4  # of the field: a row goes where it is highest
 _MOST_TRIES = 20  # rows that are tried for each empty cluster
@@ -41,20 +42,45 @@ def fill_clusters(found: MosaicFit, evidence: Evidence, weights: Array) -> Mosai
 
 
 def without_empty(found: MosaicFit) -> MosaicFit:
-    """The same clusters, numbered without gaps, and their fields alone."""
+    """The same clusters without those that have no row, in the order of their first rows.
+
+    So the same clusters have the same numbers whatever they were started from.
+    """
+    held, first = np.unique(found.labels, return_index=True)
+    return _numbered(found, held[np.argsort(first)])
+
+
+def number_alike(found: MosaicFit, before: Array) -> MosaicFit:
+    """The same clusters with the numbers that most of their rows had `before` (n,).
+
+    Numbers that nobody had go to the others, in their order (Kuhn 1955 for the most rows).
+    """
     count = found.field_weights.shape[1]
-    held = np.unique(found.labels)
-    if held.size == count:
-        return found
-    number = np.full(count, -1, dtype=np.int64)
-    number[held] = np.arange(held.size)
-    nodes = found.nodes[:, held]
+    table = np.zeros((count, max(count, int(before.max()) + 1)))
+    np.add.at(table, (found.labels, before), 1.0)
+    clusters, numbers = linear_sum_assignment(table, maximize=True)
+    # With fewer clusters than before, the numbers that are left move up.
+    return _numbered(found, clusters[np.argsort(numbers, kind="stable")])
+
+
+def _numbered(found: MosaicFit, order: Array) -> MosaicFit:
+    """The clusters `order` alone, the first of them numbered 0 and so on."""
+    number = np.full(found.field_weights.shape[1], -1, dtype=np.int64)
+    number[order] = np.arange(order.size)
+    nodes = found.nodes[:, order]
     return found._replace(
         labels=number[found.labels],
-        by_field=np.maximum(number[found.by_field], 0),
-        field_weights=found.field_weights[:, held],
+        by_field=number[_among(found, order)],
+        field_weights=found.field_weights[:, order],
         nodes=nodes / np.maximum(nodes.sum(axis=1, keepdims=True), np.finfo(float).tiny),
     )
+
+
+def _among(found: MosaicFit, order: Array) -> Array:
+    """Where the field of the clusters `order` is highest, (n,)."""
+    if order.size == found.field_weights.shape[1] or not len(found.field.features):
+        return np.where(np.isin(found.by_field, order), found.by_field, order[0])
+    return order[found.field.values(found.field_weights[:, order]).argmax(axis=1)]
 
 
 def say_fewer(asked: int, labels: Array, n_different: int) -> None:

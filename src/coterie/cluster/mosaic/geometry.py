@@ -31,7 +31,8 @@ __all__ = ["Geometry", "best_geometry", "geometries"]
 _ROWS_AT_ONCE = 1 << 16
 _LEAST_SPREAD = 0.01  # added to variances, of a typical one: a cluster is never flat
 _MIXTURE_STEPS = 50  # of expectation and maximisation: more change little
-_MOST_COLUMNS = 1000  # a mixture of more is not tried
+_ROWS_A_CLUSTER = 5  # a mixture of more clusters is not tried, ...
+_MOST_COLUMNS = 1000  # ... nor one of more columns
 
 
 class Geometry(NamedTuple):
@@ -116,7 +117,7 @@ def _of_mixtures(
 ) -> list[Geometry]:
     n, e = coordinates.shape
     size = min(n, problem.tuning.deciding_pairs)
-    if size < 2 * n_clusters:
+    if size < _ROWS_A_CLUSTER * n_clusters:
         return []
     sample = _sample(problem.weights, size, seed)
     kind = "full" if size >= 2 * n_clusters * e else "tied"  # enough to learn every covariance

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +15,12 @@ from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.mosaic.beliefs import softmax
 from coterie.cluster.mosaic.blobs import fit_positions
-from coterie.cluster.mosaic.clusters import fill_clusters, say_fewer, without_empty
+from coterie.cluster.mosaic.clusters import (
+    fill_clusters,
+    number_alike,
+    say_fewer,
+    without_empty,
+)
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import field_values, members
 from coterie.cluster.mosaic.finish import MosaicFit
@@ -27,7 +33,13 @@ from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_count, check_n_clusters, check_real
+from coterie.validation import (
+    check_choice,
+    check_constraints,
+    check_count,
+    check_n_clusters,
+    check_real,
+)
 
 __all__ = ["Mosaic"]
 
@@ -35,7 +47,7 @@ __all__ = ["Mosaic"]
 ENGINES = ("auto", "belief_propagation", "mean_field")
 
 
-class Mosaic(ConstrainedClusterer):
+class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
     r"""Clusters of any shape, learned from pairs: many prototypes, joined by the evidence.
 
     Prototypes spread over the data carry one smooth function of position per cluster, the
@@ -84,10 +96,14 @@ class Mosaic(ConstrainedClusterer):
     tol : float, default=5e-4
         The soft stage ends when a row's belief changes by less on average.
     random_state : int, RandomState or None
+    warm_start : bool, default=False
+        Whether a fit starts from the clusters of the one before, too, and gives them the same
+        numbers: for the same rows with more answers.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
+        Clusters are numbered in the order of their first rows.
     n_clusters_ : int
         How many there are; labels are 0, …, n_clusters_ - 1, each with at least one row.
     prototypes_ : ndarray or CSR matrix of shape (n_prototypes, n_features)
@@ -139,6 +155,7 @@ class Mosaic(ConstrainedClusterer):
         max_iter: int = 25,
         tol: float = 5e-4,
         random_state: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.max_clusters = max_clusters
@@ -153,6 +170,7 @@ class Mosaic(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,10 +207,12 @@ class Mosaic(ConstrainedClusterer):
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, most, seed)
         evidence = Evidence(constraints, self.tuning)
         settings, noise = self._settings(n), check_noise(self.noise)
+        before = getattr(self, "labels_", None) if self.warm_start else None
+        before = before if before is not None and before.size == n else None
         if evidence.core.rows.size:
             if noise.origin == "estimated":
                 noise = evidence.first_noise()
-            search = Search(settings, evidence, weights, noise, rng)
+            search = Search(settings, evidence, weights, noise, rng, before)
             space, found = search.run(X, space, coordinates)
         else:
             assert self.n_clusters is not None  # refused without pairs
@@ -202,7 +222,10 @@ class Mosaic(ConstrainedClusterer):
             found = fill_clusters(found, evidence, weights)
             n_different = len(np.unique(coordinates, axis=0)) if found.has_empty() else n
             say_fewer(self.n_clusters, found.labels, n_different)
-        self._publish(X, space, evidence, without_empty(found))
+        found = without_empty(found)
+        if before is not None:
+            found = number_alike(found, before)
+        self._publish(X, space, evidence, found)
 
     def _settings(self, n: int) -> MosaicSettings:
         return MosaicSettings(
@@ -292,6 +315,32 @@ class Mosaic(ConstrainedClusterer):
         """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
         values = self._field_values(X)
         return softmax(self.sharpness_, values)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The field of each cluster at each row, (n, n_clusters_): about 1 inside, 0 elsewhere."""
+        return self._field_values(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
+
+    def score(self, X: Any, y: Any = None, *, constraints: Any = None) -> float:
+        """Mean log-probability of pairs between rows of X, in nats: what to maximise.
+
+        log(ε + (1 - 2ε) a) with a the probability that the ends agree with the pair, by
+        `predict_proba`, and ε how often the pair is wrong: `noise_`, or its own certainty. Give
+        pairs that the fit has not heard. 0 without pairs.
+        """
+        chance = self.predict_proba(X)
+        known = check_constraints(constraints, chance.shape[0])
+        if not known.weight.sum() > 0:
+            return 0.0
+        together = np.einsum("ij,ij->i", chance[known.pairs[:, 0]], chance[known.pairs[:, 1]])
+        agree = np.where(known.kind > 0, together, 1.0 - together)
+        wrong = np.where(np.isnan(known.certainty), self.noise_, 1.0 - known.certainty)
+        wrong = np.clip(np.where(known.is_hard, 0.0, wrong), 1e-6, 0.5)
+        weight = np.where(known.is_hard, 1.0, known.weight)
+        return float(np.average(np.log(wrong + (1.0 - 2.0 * wrong) * agree), weights=weight))
 
     def suspect_pairs(self, k: int = 10) -> PairTable:
         """The `k` soft pairs most probably wrong given everything else, most doubtful first.

@@ -13,6 +13,7 @@ from coterie.cluster.mosaic.beliefs import (
     form_beliefs,
     merit,
     settle_noise,
+    start_from,
     start_over,
 )
 from coterie.cluster.mosaic.blobs import Blobs, fit_blobs, other_blobs, round_blobs
@@ -57,7 +58,9 @@ class Search:
         weights: Array,
         noise: Noise,
         rng: np.random.Generator,
+        before: Array | None = None,
     ) -> None:
+        self.before = before  # clusters (n,) of an earlier fit
         self.settings, self.tuning = settings, settings.tuning
         self.evidence, self.weights, self.noise, self.rng = evidence, weights, noise, rng
         seeds = rng.integers(2**31, size=settings.n_init).tolist()
@@ -167,6 +170,9 @@ class Search:
             problem = self._pose(lead.pilot.coordinates, count, problem.noise)
             # Afresh, too: the pilot may have joined what more prototypes can tell apart.
             starts = [self._race(problem, lead.kinds, k)[0], start_over(lead.state)]
+        if self.before is not None and self.before.max() < k:
+            # Only here: these clusters have heard pairs that a rehearsal would hold out.
+            starts.append(start_from(problem, self.before, k))
         states = side_by_side([partial(self._to_the_end, problem, start) for start in starts])
         return problem, max(states, key=partial(merit, problem))
 

@@ -75,7 +75,7 @@ class Tuning(NamedTuple):
     # -- judging -------------------------------------------------------------------------------
     # Confidence that others foretell pairs better than K-Means does, to prefer them: for a
     # clustering by position, and for shapes learned from pairs, which can be as wrong as they are.
-    clear: tuple[float, float] = (0.9, 0.95)
+    clear: tuple[float, float] = (0.9, 0.9)
     # Nearest prototypes in the graph that is cut.
     neighbours: int = 10
 
