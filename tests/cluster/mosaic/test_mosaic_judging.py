@@ -133,7 +133,7 @@ class TestGeometries:
             labels = KMeans(2, n_init=5, random_state=0).fit_predict(X)
             found = [Geometry("means", labels), *geometries(X, coordinates, problem, 2, 0)]
             trial = trial_of(problem.evidence, np.random.default_rng(0))
-            best = best_geometry(found, trial, TUNING.clear[0])
+            best = best_geometry(found, trial, TUNING.clear)
             assert adjusted_rand_score(y, best.labels) > 0.9, (name, best.name)
 
     def test_too_many_clusters_have_none(self):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import Constraints, Mosaic
+from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import sample_pairs
+from coterie.exceptions import InfeasibleConstraints
 
 
 class TestTransform:
@@ -82,3 +86,43 @@ class TestNumbers:
             assert np.unique(model.labels_).tolist() == list(range(k))
         half = sample_pairs(y[:100], 50, random_state=0)
         assert model.set_params(n_clusters=4).fit(X[:100], constraints=half).labels_.size == 100
+
+
+class TestManyRows:
+    """Beyond a number of rows, those in pairs and a sample of the others teach."""
+
+    class Small(Mosaic):
+        tuning = Tuning(most_features=1_000 * 1_000)  # 1,000 rows
+
+    def test_all_rows_are_placed_and_pairs_have_their_own_rows(self):
+        X, y = make_moons(6_000, noise=0.08, random_state=0)
+        known = sample_pairs(y, 200, noise=0.1, random_state=0)
+        model = self.Small(2, random_state=0).fit(X, constraints=known)
+        assert adjusted_rand_score(y, model.labels_) > 0.95
+        free = np.setdiff1d(np.arange(6_000), known.pairs)
+        assert (model.predict(X)[free] == model.labels_[free]).all()
+        given = {tuple(pair) for pair in known.pairs.tolist()}
+        for table in (model.suspect_pairs(20), model.violations_):
+            assert {(i, j) for i, j in zip(table.i, table.j, strict=True)} <= given
+        wrong = model.labels_[known.pairs[:, 0]] == model.labels_[known.pairs[:, 1]]
+        assert len(model.violations_) == (wrong != (known.kind > 0)).sum()
+
+    def test_hard_pairs_are_kept_and_impossible_ones_named_by_their_rows(self):
+        X, y = make_moons(3_000, noise=0.08, random_state=0)
+        hard = sample_pairs(y, 100, random_state=0).as_hard()
+        assert len(self.Small(2, random_state=0).fit(X, constraints=hard).violations_) == 0
+        triangle = Constraints(3_000, cannot_link=[(100, 2000), (2000, 2900), (100, 2900)])
+        with pytest.raises(InfeasibleConstraints) as caught:
+            self.Small(2, random_state=0).fit(X, constraints=triangle.as_hard())
+        assert np.unique(caught.value.conflict.pairs).tolist() == [100, 2000, 2900]
+
+    def test_memory_does_not_grow_with_the_rows(self):
+        """Beyond the rows: a label and a few numbers a row, not its features."""
+        X, y = make_moons(40_000, noise=0.08, random_state=0)
+        known = sample_pairs(y, 200, random_state=0)
+        model = self.Small(2, random_state=0).fit(X[:2000], constraints=known.subset(range(2000)))
+        tracemalloc.start()
+        model.fit(X, constraints=known)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 40e6  # features of 40,000 rows at 1,000 prototypes are 160 MB

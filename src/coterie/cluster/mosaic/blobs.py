@@ -17,7 +17,7 @@ from coterie.cluster.mosaic.field import MosaicField, field_values
 from coterie.cluster.mosaic.finish import MosaicFit, Placer, roughness
 from coterie.cluster.mosaic.judging import Trial, log_chances, shares_of
 from coterie.cluster.mosaic.noise import MOST_NOISE, Noise
-from coterie.cluster.mosaic.passes import FieldMap, Float32, Highest, Landmarks, highest_at
+from coterie.cluster.mosaic.passes import Float32, Highest, Landmarks, field_map, highest_at
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
 from coterie.data import Rows, fold, map_blocks, one_thread
 
@@ -135,7 +135,7 @@ def fit_blobs(
 
 
 def _highest(blobs: Blobs, coordinates: Float32) -> Highest:
-    field = FieldMap(blobs.field.landmarks, blobs.weights.astype(np.float32))
+    field = field_map(blobs.field.landmarks, blobs.weights)
     parts = map_blocks(Rows(coordinates), highest_at, field)
     return fold(parts, joined=("labels", "tops", "squares"))
 
@@ -210,7 +210,7 @@ def _of_centres(coordinates: Float32, centres: Float32, steepness: float) -> Blo
     """Rows at `coordinates` (n, e) to the nearest centre (K, e)."""
     eye = np.eye(len(centres), dtype=np.float32)
     landmarks = Landmarks(centres, eye, steepness)
-    found = map_blocks(Rows(coordinates), highest_at, FieldMap(landmarks, eye))
+    found = map_blocks(Rows(coordinates), highest_at, field_map(landmarks, eye))
     near = fold(found, joined=("labels", "tops", "squares")).labels
     nothing = np.empty((0, len(centres)), dtype=np.float32)  # features would take n times K
     return Blobs("means", near, MosaicField(landmarks, nothing, eye, near), eye)

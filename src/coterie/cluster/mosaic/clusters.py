@@ -53,7 +53,7 @@ def without_empty(found: MosaicFit) -> MosaicFit:
 def number_alike(found: MosaicFit, before: Array) -> MosaicFit:
     """The same clusters with the numbers that most of their rows had `before` (n,).
 
-    Numbers that nobody had go to the others, in their order (Kuhn 1955 for the most rows).
+    Numbers that nobody had go to the others, in their order.
     """
     count = found.field_weights.shape[1]
     table = np.zeros((count, max(count, int(before.max()) + 1)))
@@ -70,17 +70,9 @@ def _numbered(found: MosaicFit, order: Array) -> MosaicFit:
     nodes = found.nodes[:, order]
     return found._replace(
         labels=number[found.labels],
-        by_field=number[_among(found, order)],
         field_weights=found.field_weights[:, order],
         nodes=nodes / np.maximum(nodes.sum(axis=1, keepdims=True), np.finfo(float).tiny),
     )
-
-
-def _among(found: MosaicFit, order: Array) -> Array:
-    """Where the field of the clusters `order` is highest, (n,)."""
-    if order.size == found.field_weights.shape[1] or not len(found.field.features):
-        return np.where(np.isin(found.by_field, order), found.by_field, order[0])
-    return order[found.field.values(found.field_weights[:, order]).argmax(axis=1)]
 
 
 def say_fewer(asked: int, labels: Array, n_different: int) -> None:

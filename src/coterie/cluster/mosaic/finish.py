@@ -34,7 +34,7 @@ class MosaicFit(NamedTuple):
     Attributes
     ----------
     labels, by_field : (n,) int64
-        Clusters, and those that the field alone would give.
+        Clusters, and those that the field alone would give when the fit was found.
     field : MosaicField
     field_weights : (r, K)
         W.

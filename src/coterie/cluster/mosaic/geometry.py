@@ -91,7 +91,7 @@ def _of_prototypes(problem: MosaicProblem, n_clusters: int, seed: int) -> list[G
 
 
 def _cut_points(prototypes: Array, n_clusters: int, neighbours: int) -> NDArray[np.float64]:
-    """Points (M, K) of unit length that K-Means parts as a normalised cut would (Ng et al. 2001).
+    """Points (M, K) of unit length that K-Means parts as a normalised cut would.
 
     Of the graph of the nearest prototypes: leading eigenvectors of D^-1/2 A D^-1/2.
     """

@@ -25,14 +25,21 @@ from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import field_values, members
 from coterie.cluster.mosaic.finish import MosaicFit
 from coterie.cluster.mosaic.noise import check_noise
-from coterie.cluster.mosaic.passes import Landmarks
+from coterie.cluster.mosaic.passes import Landmarks, field_map
 from coterie.cluster.mosaic.problem import MosaicSettings
 from coterie.cluster.mosaic.search import Search
-from coterie.cluster.mosaic.space import DISTORTIONS, MosaicSpace, fit_space
+from coterie.cluster.mosaic.space import (
+    DISTORTIONS,
+    MosaicSpace,
+    Placing,
+    check_directions,
+    fit_space,
+    place_rows,
+)
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.data import one_blas_thread
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InfeasibleConstraints, InvalidParameter
 from coterie.validation import (
     check_choice,
     check_constraints,
@@ -70,9 +77,8 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
     max_clusters : int or None, default=None
         With n_clusters=None, the most clusters there may be.
     n_prototypes : "auto" or int, default="auto"
-        "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows (fewer
-        beyond 268,000 rows, to hold the features in 1 GB); one per cluster without pairs, or where
-        that predicts the pairs as well to within a standard error.
+        "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows; one per
+        cluster without pairs, or where K-Means foretells the pairs as well.
     distortion : {"sqeuclidean", "cosine"}, default="sqeuclidean"
     noise : "estimate", None or float in (0, 0.5), default="estimate"
         How often a plain soft pair is wrong: chosen so that pairs held out are predicted best,
@@ -203,12 +209,68 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
     def _fit(
         self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
     ) -> None:
+        check_directions(X, self.distortion)
+        rows = self._teaching_rows(constraints, weights, rng)
+        taught: Any = slice(None)
+        known = constraints
+        if rows.size < X.shape[0]:
+            taught, known = rows, constraints.subset(rows)
+        some, count, before = X[taught], weights[taught], self._before(X.shape[0])
+        before = None if before is None else before[taught]
+        evidence = Evidence(known, self.tuning)
+        try:
+            space, found = self._learn(some, evidence, count, rng, before)
+        except InfeasibleConstraints as error:  # name the pairs by the rows of X
+            if rows.size < X.shape[0] and error.conflict is not None:
+                kept = np.zeros(constraints.n_samples, dtype=bool)
+                kept[rows[np.unique(error.conflict.pairs)]] = True
+                raise InfeasibleConstraints(
+                    "the pairs among rows "
+                    f"{', '.join(map(str, np.flatnonzero(kept)))} cannot all be kept.",
+                    error.conflict.relabel(rows, X.shape[0]),
+                ) from error
+            raise
+        if before is not None:
+            found = number_alike(found, before)
+        placing = Placing(space, field_map(found.field.landmarks, found.field_weights))
+        labels = place_rows(X, placing)
+        if self.refine:
+            core = evidence.core.rows
+            labels[rows[core]] = found.labels[core]
+        self._publish(some, labels, space, evidence, rows, found)
+        cost = evidence.pair_cost(found.noise_rate)
+        self.violations_ = broken_pairs(labels, constraints, cost)
+
+    def _teaching_rows(
+        self, constraints: Constraints, weights: Array, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The rows that a field is learned from: all, or those in pairs and a sample of others."""
+        n, most = weights.size, self.tuning.most_features // self.tuning.most_prototypes
+        if n <= most:
+            return np.arange(n)
+        inside = np.unique(constraints.pairs)
+        others = np.setdiff1d(np.flatnonzero(weights > 0), inside, assume_unique=True)
+        # Never fewer than half: the field needs to know where rows lie.
+        sample = rng.permutation(others)[: max(most - inside.size, most // 2)]
+        return np.sort(np.concatenate([inside, sample]))
+
+    def _before(self, n: int) -> NDArray[np.int64] | None:
+        """The clusters that a fit goes on from, if any."""
+        labels = getattr(self, "labels_", None) if self.warm_start else None
+        return labels if labels is not None and labels.size == n else None
+
+    def _learn(
+        self,
+        X: Any,
+        evidence: Evidence,
+        weights: Array,
+        rng: np.random.Generator,
+        before: Array | None,
+    ) -> tuple[MosaicSpace, MosaicFit]:
+        """A space and clusters of rows X that count `weights` times."""
         n, seed, most = X.shape[0], int(rng.integers(2**31)), self.tuning.most_numbers
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, most, seed)
-        evidence = Evidence(constraints, self.tuning)
         settings, noise = self._settings(n), check_noise(self.noise)
-        before = getattr(self, "labels_", None) if self.warm_start else None
-        before = before if before is not None and before.size == n else None
         if evidence.core.rows.size:
             if noise.origin == "estimated":
                 noise = evidence.first_noise()
@@ -222,10 +284,7 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
             found = fill_clusters(found, evidence, weights)
             n_different = len(np.unique(coordinates, axis=0)) if found.has_empty() else n
             say_fewer(self.n_clusters, found.labels, n_different)
-        found = without_empty(found)
-        if before is not None:
-            found = number_alike(found, before)
-        self._publish(X, space, evidence, found)
+        return space, without_empty(found)
 
     def _settings(self, n: int) -> MosaicSettings:
         return MosaicSettings(
@@ -241,10 +300,18 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
             tuning=self.tuning,
         )
 
-    def _publish(self, X: Any, space: MosaicSpace, evidence: Evidence, found: MosaicFit) -> None:
+    def _publish(
+        self,
+        X: Any,
+        labels: NDArray[np.int64],
+        space: MosaicSpace,
+        evidence: Evidence,
+        rows: Array,
+        found: MosaicFit,
+    ) -> None:
+        """What was learned from `rows` (·,) X of those that have `labels` (n,)."""
         field, weights = found.field, found.field_weights
-        labels = found.labels if self.refine else found.by_field
-        self.labels_ = labels.astype(np.int64)
+        self.labels_ = labels
         self.n_clusters_ = weights.shape[1]
         self.prototypes_ = _means(X, field.near, field.n_prototypes)
         self.prototype_labels_ = (field.at_prototypes @ weights).argmax(axis=1).astype(np.int64)
@@ -252,9 +319,10 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         self.objective_history_ = np.array(found.history)
         self.noise_ = found.noise_rate
         self.sharpness_ = found.sharpness
-        cost = evidence.pair_cost(found.noise_rate)
-        self.violations_ = broken_pairs(self.labels_, evidence.constraints, cost)
-        self.suspects_ = evidence.suspects(found.nodes)
+        doubted = evidence.suspects(found.nodes)
+        self.suspects_ = PairTable(
+            rows[doubted.i], rows[doubted.j], doubted.kind, doubted.value, name=doubted.name
+        )
         self.n_iter_ = found.rounds
         self.center_, self.basis_ = space.mean, space.basis
         self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten

@@ -104,7 +104,7 @@ class Search:
             return None
         found = [Geometry(means.name, means.labels)]
         found += geometries(X, pilot.coordinates, problem, k, seed)
-        name, labels = best_geometry(found, self.trial, self.tuning.clear[0])
+        name, labels = best_geometry(found, self.trial, self.tuning.clear)
         return means if name == means.name else other_blobs(problem, name, labels, k)
 
     def _teaches(
@@ -120,7 +120,7 @@ class Search:
         trial = rehearsal.trial
         here = log_chances(trial, foretold.together(trial))
         there = log_chances(trial, trial.together(blobs.labels[rehearsal.rows]))
-        return clear_lead(trial, here - there, self.tuning.clear[1])
+        return clear_lead(trial, here - there, self.tuning.clear)
 
     def _other_pilots(self, X: Any, first: Pilot) -> list[Pilot]:
         """Of the space as the must-links would have it, where they are enough."""

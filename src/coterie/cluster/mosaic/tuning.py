@@ -21,8 +21,9 @@ class Tuning(NamedTuple):
     pilot_prototypes: int = 300
     # ... and no more than this: the work of a fit grows with their square.
     most_prototypes: int = 1000
-    # Numbers among the features (1 GB): beyond, prototypes become fewer as rows become more.
-    most_features: int = 1 << 28
+    # Numbers among the features (400 MB, 100,000 rows). Beyond, rows in pairs teach and a sample of
+    # the others; and where rows in pairs are more, prototypes become fewer.
+    most_features: int = 100_000_000
     # Numbers of what is held for digits only. Beyond, principal components come from a randomised
     # SVD and not from a covariance, prototypes are placed by a sample of the rows, leverages come
     # from a sketch of the features, and posteriors from mean field and not from messages (pairs
@@ -73,9 +74,9 @@ class Tuning(NamedTuple):
     deciding_pairs: int = 5_000
 
     # -- judging -------------------------------------------------------------------------------
-    # Confidence that others foretell pairs better than K-Means does, to prefer them: for a
-    # clustering by position, and for shapes learned from pairs, which can be as wrong as they are.
-    clear: tuple[float, float] = (0.9, 0.9)
+    # Confidence that others foretell pairs better than K-Means does, to prefer them: another
+    # clustering by position, or shapes learned from pairs.
+    clear: float = 0.85
     # Nearest prototypes in the graph that is cut.
     neighbours: int = 10
 
