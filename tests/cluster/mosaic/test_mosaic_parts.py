@@ -9,10 +9,10 @@ from mosaic_problems import TUNING, coordinates_of, posed, small_field, small_ri
 from sklearn.decomposition import PCA
 
 from coterie.cluster.mosaic.blobs import k_means, k_means_of_rows
-from coterie.cluster.mosaic.field import field_values, place_prototypes
+from coterie.cluster.mosaic.field import FieldRidge, build_field, field_values, place_prototypes
 from coterie.cluster.mosaic.finish import data_costs
-from coterie.cluster.mosaic.passes import kernel
-from coterie.cluster.mosaic.space import relevant_change
+from coterie.cluster.mosaic.passes import field_map, kernel
+from coterie.cluster.mosaic.space import Placing, place_rows, relevant_change
 from coterie.constraints import Constraints
 from reference import mosaic as naive
 
@@ -128,10 +128,24 @@ class TestField:
 
         assert distortion(placed) < 0.8 * distortion(random)
 
-    def test_new_rows_get_the_values_of_the_fit_bit_by_bit(self, rng):
+    def test_new_rows_get_the_values_of_the_fit(self, rng):
         rows, field = small_field(rng, n=9000, count=30)
+        ridge = FieldRidge(field, np.ones(9000), 0.1, TUNING, rng)
+        weights = ridge.solve(np.eye(3)[rng.integers(3, size=9000)])
+        found = field_values(rows, field.landmarks, weights)
+        assert found == pytest.approx(field.values(weights), abs=1e-4)
+
+    def test_rows_are_placed_where_the_field_is_highest_bit_by_bit(self, rng):
+        X = rng.normal(size=(9000, 60))
+        space, rows = coordinates_of(X)
+        prototypes = place_prototypes(rows, 30, TUNING, rng)
+        field = build_field(rows, prototypes, TUNING.steepness)
         weights = rng.normal(size=(field.features.shape[1], 3))
-        assert (field_values(rows, field.landmarks, weights) == field.values(weights)).all()
+        placing = Placing(space, field_map(field.landmarks, weights))
+        wanted = field_values(rows, field.landmarks, weights).argmax(axis=1)
+        assert (place_rows(X, placing) == wanted).all()
+        some = rng.permutation(9000)[:50]
+        assert (place_rows(X[some], placing) == wanted[some]).mean() > 0.99
 
 
 class TestRidge:

@@ -28,6 +28,7 @@ from coterie.progress import keep_going
 __all__ = [
     "FIRST_SHARPNESS",
     "MosaicState",
+    "find_posterior",
     "fit_sharpness",
     "form_beliefs",
     "hear_pairs",
@@ -159,7 +160,7 @@ def form_beliefs(problem: MosaicProblem, state: MosaicState, rounds: int) -> Mos
 def _round(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     values = problem.ridge.values_without_own(state.rows)
     sharpness = fit_sharpness(values, state.rows, problem.ridge.weights, state.sharpness)
-    new = _find_posterior(problem, judge_field(problem, state, values, sharpness))
+    new = find_posterior(problem, judge_field(problem, state, values, sharpness))
     return new._replace(change=float(np.abs(new.rows - state.rows).sum(axis=1).mean()))
 
 
@@ -191,7 +192,7 @@ def _background(problem: MosaicProblem, rows: Array) -> float:
     return float(weight * (rows.shape[1] - 1) * np.log(chance))
 
 
-def _find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
+def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
     """The state after its nodes, too, have heard their pairs."""
     evidence, core, tuning = problem.evidence, problem.evidence.core, problem.tuning
     messages, factors, odds = state.messages, state.factors, state.odds

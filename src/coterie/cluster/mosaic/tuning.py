@@ -76,7 +76,7 @@ class Tuning(NamedTuple):
     # -- judging -------------------------------------------------------------------------------
     # Confidence that others foretell pairs better than K-Means does, to prefer them: another
     # clustering by position, or shapes learned from pairs.
-    clear: float = 0.85
+    clear: float = 0.9
     # Nearest prototypes in the graph that is cut.
     neighbours: int = 10
 
