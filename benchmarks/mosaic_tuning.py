@@ -8,7 +8,7 @@ draws and more rows.
 Each fit is a line of a CSV file that is made once: an interrupted run goes on where it stopped.
 Delete the file when the code has changed.
 
-Run:    python benchmarks/mosaic_tuning.py [--full] [--only sweeps silence ...]
+Run:    python benchmarks/mosaic_tuning.py [--full] [--only sweeps folds ...]
 Ideas:  python benchmarks/mosaic_tuning.py --set free_weight=1.0 --set patience=100,tol=0
 Table:  python benchmarks/mosaic_tuning.py --table benchmarks/results/mosaic_tuning.md
 """
@@ -204,8 +204,8 @@ def table(path: Path) -> str:
         "By `benchmarks/mosaic_tuning.py`. A row of the benchmark is one fit; chance alone moves "
         "single rows by .1 and more, and so the mean by about .005.\n"
         "What was left out, and what that did: [mosaic_tuning_removed.md](mosaic_tuning_removed.md)"
-        ".\nNo change here need not be no effect: no row reaches the limits of work, has hard "
-        "pairs (`hard_strength`) or leaves the number of clusters open (`shuffles`)."
+        ".\nNo change here need not be no effect: no row reaches the limits of work or leaves "
+        "the number of clusters open (`shuffles`)."
         f"\n\nMean ARI as it is: {ari:.4f} over {len(base)} rows; {len(lines)} of "
         f"{1 + len(list(variants([])))} variants measured.\n\n"
         "| number | mean change of ARI | rows that change | worst row | CPU seconds |\n"

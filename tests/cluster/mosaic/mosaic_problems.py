@@ -30,6 +30,7 @@ def settings(tuning=TUNING, **changes):
     """The settings of `Mosaic()` for two clusters."""
     standard = {
         "n_clusters": 2,
+        "max_clusters": None,
         "n_prototypes": 100,
         "may_be_blobs": False,
         "inference": "auto",

@@ -15,7 +15,6 @@ from coterie.cluster.mosaic.beliefs import (
     start_from,
 )
 from coterie.cluster.mosaic.evidence import Evidence
-from coterie.cluster.mosaic.search import lead_error
 from coterie.cluster.mosaic.starts import Joins
 from coterie.constraints import Constraints
 from coterie.inference.messages import no_messages, send_messages
@@ -148,19 +147,6 @@ class TestEvidence:
             wanted[near[a], near[b]] += vote
             wanted[near[b], near[a]] += vote
         assert evidence.between(near, 5, votes) == pytest.approx(wanted)
-
-    def test_standard_error_of_a_lead_is_that_of_a_sum_over_pairs(self, rng):
-        problem, _ = posed(rng.normal(size=(8, 2)), random_tree(rng, 8))
-        one, two = rng.dirichlet(np.ones(3), 8), rng.dirichlet(np.ones(3), 8)
-        core, (together, apart) = problem.evidence.core, problem.factors
-        first = np.unique(core.edge_of, return_index=True)[1]
-        gaps = []
-        for (i, j), e in zip(core.edges, first, strict=True):
-            here, there = one[i] @ one[j], two[i] @ two[j]
-            chance = together[e] * here + apart[e] * (1 - here)
-            gaps.append(np.log(chance / (together[e] * there + apart[e] * (1 - there))))
-        wanted = np.std(gaps) * np.sqrt(len(gaps))
-        assert lead_error(problem, one, two) == pytest.approx(wanted)
 
     def test_joins_solve_the_generalised_eigenproblem(self, rng):
         i, j = rng.integers(0, 20, 50), rng.integers(20, 40, 50)

@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from mosaic_problems import TUNING, coordinates_of, posed, small_field, small_ridge
 from sklearn.decomposition import PCA
 
-from coterie.cluster.mosaic.blobs import k_means, k_means_by_prototypes
-from coterie.cluster.mosaic.field import field_values, place_prototypes
+from coterie.cluster.mosaic.blobs import k_means, k_means_of_rows
+from coterie.cluster.mosaic.field import FieldRidge, build_field, field_values, place_prototypes
 from coterie.cluster.mosaic.finish import data_costs
-from coterie.cluster.mosaic.passes import kernel
-from coterie.cluster.mosaic.space import relevant_change
+from coterie.cluster.mosaic.passes import field_map, kernel
+from coterie.cluster.mosaic.space import Placing, place_rows, relevant_change
 from coterie.constraints import Constraints
 from reference import mosaic as naive
 
@@ -128,10 +128,24 @@ class TestField:
 
         assert distortion(placed) < 0.8 * distortion(random)
 
-    def test_new_rows_get_the_values_of_the_fit_bit_by_bit(self, rng):
+    def test_new_rows_get_the_values_of_the_fit(self, rng):
         rows, field = small_field(rng, n=9000, count=30)
+        ridge = FieldRidge(field, np.ones(9000), 0.1, TUNING, rng)
+        weights = ridge.solve(np.eye(3)[rng.integers(3, size=9000)])
+        found = field_values(rows, field.landmarks, weights)
+        assert found == pytest.approx(field.values(weights), abs=1e-4)
+
+    def test_rows_are_placed_where_the_field_is_highest_bit_by_bit(self, rng):
+        X = rng.normal(size=(9000, 60))
+        space, rows = coordinates_of(X)
+        prototypes = place_prototypes(rows, 30, TUNING, rng)
+        field = build_field(rows, prototypes, TUNING.steepness)
         weights = rng.normal(size=(field.features.shape[1], 3))
-        assert (field_values(rows, field.landmarks, weights) == field.values(weights)).all()
+        placing = Placing(space, field_map(field.landmarks, weights))
+        wanted = field_values(rows, field.landmarks, weights).argmax(axis=1)
+        assert (place_rows(X, placing) == wanted).all()
+        some = rng.permutation(9000)[:50]
+        assert (place_rows(X[some], placing) == wanted[some]).mean() > 0.99
 
 
 class TestRidge:
@@ -172,11 +186,11 @@ class TestBlobs:
         X = rng.normal(size=(2000, 2)) + 8 * rng.integers(0, 3, size=(2000, 2))
         problem, rows = posed(X, Constraints(2000, must_link=[(0, 1)]))
         direct = k_means(rows, np.ones(2000), 9, 10, 0)
-        found = k_means_by_prototypes(problem, rows, 9, 1)
+        found = k_means_of_rows(problem, rows, 9, 1)
         gaps = np.linalg.norm(direct[:, None] - found[None], axis=2)
         assert gaps.min(axis=1).max() < 1e-3
 
     def test_too_few_places_for_the_clusters(self, rng):
         X = np.repeat(rng.normal(size=(2, 2)), 5, axis=0)
         problem, rows = posed(X, Constraints(10, must_link=[(0, 1)]))
-        assert k_means_by_prototypes(problem, rows, 3, 0) is None
+        assert k_means_of_rows(problem, rows, 3, 0) is None

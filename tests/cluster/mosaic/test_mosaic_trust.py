@@ -31,7 +31,8 @@ def chosen_rate(X, known, kind=BY_PAIRS, tuning=TUNING):
     """The noise rate that is chosen; None where pairs are trusted."""
     problem, coordinates = posed(X, known, tuning)
     state = try_start(problem, kind, 2, 10)
-    noise = trust.choose_noise(problem, state, coordinates, kind)
+    rehearsal = trust.rehearse(problem, coordinates, kind, 2)
+    noise, _ = trust.choose_noise(problem, state, rehearsal)
     return noise.rate if noise.origin == "chosen" else None
 
 
@@ -69,21 +70,24 @@ class TestTrust:
 
     def test_held_out_pairs_are_judged_by_the_formula(self):
         X, _, known = moons(60, 40, 0.1)
-        problem, _ = posed(X, known)
-        part = np.arange(0, problem.evidence.n_subjects, 3)
-        fold = trust._hold_out(problem, part, BY_POSITION, 2)
-        assert fold.evidence.constraints.n_pairs == known.n_pairs - part.size
-        others = problem.with_pairs(fold.evidence, Noise(0.2, "chosen"))
-        state = form_beliefs(others, start_from(others, fold.start, 2), TUNING.pilot_rounds)
-        found = trust._agreement(problem, [fold], 2, 0.2)
+        problem, coordinates = posed(X, known)
+        rehearsal = trust.rehearse(problem, coordinates, BY_POSITION, 2)
+        found, trial = trust.foretell(rehearsal, 0.2), rehearsal.trial
+        assert sum(fold.out for fold in rehearsal.folds).tolist() == [1] * known.n_pairs
         wanted = 0.0
-        for (i, j), kind, share in zip(fold.pairs, fold.kind, found.share, strict=True):
-            same = sum(state.rows[i, k] * state.rows[j, k] for k in range(2))
-            agree = same if kind > 0 else 1 - same
-            assert share == pytest.approx(agree)
-            wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
-        assert found.log_chances(0.2).sum() == pytest.approx(wanted)
-        assert found.at_best((0.2, 0.1)).sum() >= wanted
+        for fold in rehearsal.folds:
+            assert fold.evidence.constraints.n_pairs == known.n_pairs - fold.out.sum()
+            others = rehearsal.problem.with_pairs(fold.evidence, Noise(0.2, "chosen"))
+            state = form_beliefs(others, start_from(others, fold.start, 2), TUNING.pilot_rounds)
+            for pair in np.flatnonzero(fold.out):
+                i, j = trial.pairs[pair]
+                same = sum(state.rows[i, k] * state.rows[j, k] for k in range(2))
+                agree = same if trial.must[pair] else 1 - same
+                assert found.share[pair] == pytest.approx(agree)
+                assert found.together(trial)[pair] == pytest.approx(same)
+                wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
+        assert found.log_chances(trial, 0.2).sum() == pytest.approx(wanted)
+        assert found.at_best(trial, (0.2, 0.1)).sum() >= wanted
 
     def test_a_pair_given_twice_is_held_out_once_and_counts_as_one_of_weight_two(self):
         X, _, known = moons(300, 300, 0.2)
@@ -116,7 +120,7 @@ class TestTrust:
         X, _, known = moons(6000, 3000, 0.2)
         few = TUNING._replace(deciding_pairs=1500)
         problem, coordinates = posed(X, known, few)
-        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0)).evidence
+        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0))[0].evidence
         assert part.constraints.n_samples < 6000
         assert part.plain.size == part.constraints.n_pairs >= 1500
         assert chosen_rate(X, known, tuning=few) == 0.2
@@ -126,16 +130,18 @@ class TestTrust:
         i = np.arange(999)
         hard = Constraints(1000, must_link=np.c_[i, i + 1][y[:-1] == y[1:]]).as_hard()
         problem, coordinates = posed(X, hard + known)
-        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0))
+        part, _ = trust._deciding_part(problem, coordinates, np.random.default_rng(0))
         assert part.evidence.constraints.n_samples == 2 * np.unique(known.pairs).size < 1000
 
-    def test_hard_and_certain_pairs_are_never_held_out(self):
+    def test_hard_pairs_are_held_out_only_where_there_are_no_others(self):
         X, _, known = moons(200, 200, 0.0)
         hard = known._take(np.arange(100)).as_hard()
-        problem, coordinates = posed(X, hard + known._take(np.arange(100, 200)))
-        part = trust._deciding_part(problem, coordinates, np.random.default_rng(0)).evidence
-        assert not part.constraints.is_hard[part.plain].any()
-        assert part.plain.size == 100
+        for pairs, held in ((hard + known._take(np.arange(100, 200)), False), (hard, True)):
+            rehearsal = trust.rehearse(*posed(X, pairs), BY_POSITION, 2)
+            assert rehearsal.trial.must.size == 100
+            assert rehearsal.trial.plain.all() != held
+            for fold in rehearsal.folds:
+                assert (fold.evidence.constraints.is_hard.sum() < 100) == held
 
     def test_with_one_answer_in_five_wrong_pairs_still_help(self):
         gains = []

@@ -31,6 +31,7 @@ __all__ = [
     "find_posterior",
     "fit_sharpness",
     "form_beliefs",
+    "hear_pairs",
     "judge_field",
     "merit",
     "settle_noise",
@@ -42,6 +43,7 @@ __all__ = [
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
 _LEAST_SHARPNESS, _MOST_SHARPNESS = 0.1, 1000.0  # nothing is known, everything is
+_SILENCE = 1e-3  # a node whose posterior has changed by less says nothing: saves most messages
 FIRST_SHARPNESS = 5.0  # where the search for it begins
 
 
@@ -95,19 +97,41 @@ def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> Mosaic
     nodes = core.contract(rows[core.rows])
     nodes /= nodes.sum(axis=1, keepdims=True)
     rows[core.rows] = core.expand(nodes)
-    engine = problem.settings.inference
-    many = core.indices.size * n_clusters > tuning.most_numbers
-    mean_field = engine == "mean_field" or (engine == "auto" and many)
     return MosaicState(
         rows=rows,
         nodes=nodes,
         prior=nodes,
         sharpness=FIRST_SHARPNESS,
-        messages=no_messages(problem.evidence.graph, n_clusters, mean_field=mean_field),
+        messages=_nothing_said(problem, n_clusters),
         factors=problem.factors,
         odds=problem.noise.odds,
         noise=problem.noise,
     )
+
+
+def _nothing_said(problem: MosaicProblem, n_clusters: int) -> Messages:
+    engine, graph = problem.settings.inference, problem.evidence.graph
+    many = graph.indices.size * n_clusters > problem.tuning.most_numbers
+    mean_field = engine == "mean_field" or (engine == "auto" and many)
+    return no_messages(graph, n_clusters, mean_field=mean_field)
+
+
+def hear_pairs(problem: MosaicProblem, prior: Array) -> tuple[NDArray[np.float64], Noise]:
+    """What nodes with `prior` (s, K) believe after their pairs, and the noise that they see."""
+    evidence, tuning = problem.evidence, problem.tuning
+    messages = _nothing_said(problem, prior.shape[1])
+    nodes, messages = send_messages(
+        prior,
+        evidence.graph,
+        problem.factors,
+        messages,
+        sweeps=tuning.sweeps * tuning.pilot_rounds,
+        tol=_SILENCE,
+    )
+    if problem.noise.origin == "given":
+        return nodes, problem.noise
+    rate = evidence.noise_rate(problem.noise.rate, messages, nodes)
+    return nodes, problem.noise._replace(rate=rate)
 
 
 def start_over(state: MosaicState) -> MosaicState:
@@ -176,7 +200,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
         odds = state.noise.odds
         messages, factors = send_again(messages), evidence.factors(state.noise.rate)
     nodes, messages = send_messages(
-        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=tuning.silence
+        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=_SILENCE
     )
     rows = state.rows.copy()
     rows[core.rows] = core.expand(nodes)

@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from coterie._typing import Array
-from coterie.cluster.mosaic.beliefs import (
-    FIRST_SHARPNESS,
-    MosaicState,
-    find_posterior,
-    fit_sharpness,
-    judge_field,
-    settle_noise,
-    softmax,
-    start_from,
-)
+from coterie.cluster.mosaic.beliefs import FIRST_SHARPNESS, fit_sharpness, hear_pairs, softmax
 from coterie.cluster.mosaic.field import MosaicField, field_values
-from coterie.cluster.mosaic.finish import MosaicFit, Placer, data_costs, roughness
-from coterie.cluster.mosaic.noise import Noise
-from coterie.cluster.mosaic.passes import Float32, Landmarks
+from coterie.cluster.mosaic.finish import MosaicFit, Placer, roughness
+from coterie.cluster.mosaic.judging import Trial, log_chances, shares_of
+from coterie.cluster.mosaic.noise import MOST_NOISE, Noise
+from coterie.cluster.mosaic.passes import Float32, Highest, Landmarks, field_map, highest_at
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
-from coterie.data import one_thread
+from coterie.data import Rows, fold, map_blocks, one_thread
 
-__all__ = ["Blobs", "fit_blobs", "fit_positions", "rival_blobs"]
+__all__ = ["Blobs", "fit_blobs", "fit_positions", "other_blobs", "round_blobs"]
 
 
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
 
 
 class Blobs(NamedTuple):
-    """A field in which each centre is its own feature, its values (n, K), and what it predicts."""
+    """Clusters by position, which have heard no pair.
 
+    Attributes
+    ----------
+    name : str
+        Their kind.
+    labels : (n,)
+    field : MosaicField
+        One that follows them, ...
+    weights : (r, K)
+        ... with these weights.
+    """
+
+    name: str
+    labels: NDArray[np.int64]
     field: MosaicField
-    values: NDArray[np.float64]
-    state: MosaicState
+    weights: Array
 
 
 def fit_positions(
@@ -50,97 +57,160 @@ def fit_positions(
 ) -> MosaicFit:
     """Without pairs: K-Means, a prototype per cluster that is its own field."""
     tuning, eye = settings.tuning, np.eye(n_clusters)
-    centres = k_means(coordinates, weights, n_clusters, tuning.kmeans_starts, seed)
-    field, values = _blob_field(coordinates, centres, tuning.steepness)
-    labels = field.near
-    sharpness = fit_sharpness(values, eye[labels], weights, FIRST_SHARPNESS)
-    costs = data_costs(values, weights, sharpness)[np.arange(len(values)), labels]
-    objective = float(costs.sum()) + roughness(eye, settings.smoothness, sharpness)
+    starts = 1 if 2 * n_clusters > tuning.pilot_prototypes else tuning.kmeans_starts
+    centres = k_means(coordinates, weights, n_clusters, starts, seed)
+    blobs = _of_centres(coordinates, centres, tuning.steepness)
+    part = coordinates[:: max(1, len(coordinates) * n_clusters // tuning.most_numbers)]
+    values = field_values(part, blobs.field.landmarks, eye)
+    seen, count = eye[values.argmax(axis=1)], np.ones(len(part))
+    sharpness = fit_sharpness(values, seen, count, FIRST_SHARPNESS)
+    highest = _highest(blobs, coordinates)
+    gaps = 1.0 + highest.squares - 2.0 * highest.tops
+    cost = 0.5 * sharpness * float(weights @ gaps)
     return MosaicFit(
-        labels=labels,
-        field=field,
+        labels=highest.labels,
+        by_field=highest.labels,
+        field=blobs.field,
         field_weights=eye,
         sharpness=sharpness,
         noise_rate=noise.rate,
-        history=[objective],
-        beliefs=softmax(sharpness, values),
+        history=[cost + roughness(eye, settings.smoothness, sharpness)],
+        nodes=np.empty((0, n_clusters)),
         rounds=1,
     )
 
 
-def rival_blobs(
+def round_blobs(
     problem: MosaicProblem, coordinates: Float32, n_clusters: int, seed: int
 ) -> Blobs | None:
-    """K-Means of the rows at `coordinates` (n, e), as sharp as predicts the pairs best.
-
-    By way of the prototypes of `problem`; None if fewer than K of them hold any row. The state has
-    not heard its pairs yet.
-    """
-    centres = k_means_by_prototypes(problem, coordinates, n_clusters, seed)
+    """K-Means of the rows at `coordinates` (n, e); None if fewer prototypes hold any row."""
+    centres = k_means_of_rows(problem, coordinates, n_clusters, seed)
     if centres is None:
         return None
-    field, values = _blob_field(coordinates, centres, problem.tuning.steepness)
-    start = start_from(problem, field.near, n_clusters)
-    best = judge_field(problem, start, values, FIRST_SHARPNESS)
-    for factor in (2.0, 0.5):
-        while 1.0 / _MOST_SHARPNESS < best.sharpness < _MOST_SHARPNESS:
-            state = judge_field(problem, start, values, best.sharpness * factor)
-            if state.score <= best.score:
-                break
-            best = state
-    return Blobs(field, values, best)
+    return _of_centres(coordinates, centres, problem.tuning.steepness)
 
 
-def fit_blobs(problem: MosaicProblem, blobs: Blobs, rng: np.random.Generator) -> MosaicFit:
-    """The fit of blobs: free rows to their centre, rows in pairs as these say."""
-    state = blobs.state
-    for _ in range(problem.tuning.pilot_rounds):
-        state = find_posterior(problem, state)
-    state = settle_noise(problem, state)
-    eye, smoothness = np.eye(state.rows.shape[1]), problem.settings.smoothness
-    placer = Placer(problem.evidence, problem.weights, state, rng)
-    labels, _, cost = placer.place(blobs.values, state.nodes.argmax(axis=1))
-    history = [cost + roughness(eye, smoothness, state.sharpness)]
+def other_blobs(
+    problem: MosaicProblem, name: str, labels: NDArray[np.int64], n_clusters: int
+) -> Blobs:
+    """Any clusters `labels` (n,), and the smooth field that follows them."""
+    weights = problem.ridge.solve(np.eye(n_clusters)[labels])
+    return Blobs(name, labels, problem.ridge.field, weights)
+
+
+def fit_blobs(
+    problem: MosaicProblem,
+    blobs: Blobs,
+    coordinates: Float32,
+    trial: Trial,
+    rng: np.random.Generator,
+) -> MosaicFit:
+    """The fit of clusters as they are: free rows by the field, rows in pairs as these say.
+
+    The field is as sharp as foretells the pairs best. No more pairs can be wrong than it fails to
+    foretell, and the pairs are heard at this rate: of pairs that contradict the clusters nobody
+    knows whether they or the clusters are wrong.
+    """
+    evidence, core, k = problem.evidence, problem.evidence.core, blobs.weights.shape[1]
+    sharpness, most = _telling_sharpness(trial, blobs, coordinates)
+    if problem.noise.origin != "given":
+        problem = problem.heard_at(Noise(min(max(most, problem.noise.rate), MOST_NOISE), "chosen"))
+    values = field_values(coordinates[core.rows], blobs.field.landmarks, blobs.weights)
+    own = core.contract(problem.weights[core.rows, None] * values)
+    nodes, noise = hear_pairs(problem, softmax(sharpness, own))
+    placer = Placer(evidence, problem.weights, k, sharpness, noise.rate, rng)
+    highest = _highest(blobs, coordinates)
+    labels, _, cost = placer.place_core(values, nodes.argmax(axis=1), highest)
     return MosaicFit(
         labels=labels,
+        by_field=highest.labels,
         field=blobs.field,
-        field_weights=eye,
-        sharpness=state.sharpness,
-        noise_rate=state.noise.rate,
-        history=history,
-        beliefs=state.rows,
+        field_weights=blobs.weights,
+        sharpness=sharpness,
+        noise_rate=noise.rate,
+        history=[cost + roughness(blobs.weights, problem.settings.smoothness, sharpness)],
+        nodes=nodes,
         rounds=1,
     )
+
+
+def _highest(blobs: Blobs, coordinates: Float32) -> Highest:
+    field = field_map(blobs.field.landmarks, blobs.weights)
+    parts = map_blocks(Rows(coordinates), highest_at, field)
+    return fold(parts, joined=("labels", "tops", "squares"))
+
+
+def _telling_sharpness(trial: Trial, blobs: Blobs, coordinates: Float32) -> tuple[float, float]:
+    """How sharp a field must be to foretell the pairs best, to a factor of two.
+
+    And the share of wrong pairs that there can be at most.
+    """
+    rows, ends = np.unique(trial.pairs, return_inverse=True)
+    values = field_values(coordinates[rows], blobs.field.landmarks, blobs.weights)
+    ends = ends.reshape(-1, 2)
+    scores: dict[float, float] = {}
+
+    def together(sharpness: float) -> NDArray[np.float64]:
+        chance = softmax(sharpness, values)
+        return np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]])
+
+    def score(sharpness: float) -> float:
+        if sharpness not in scores:
+            scores[sharpness] = float(log_chances(trial, together(sharpness)).sum())
+        return scores[sharpness]
+
+    best = FIRST_SHARPNESS
+    for factor in (2.0, 0.5):
+        while 1.0 / _MOST_SHARPNESS < best * factor < _MOST_SHARPNESS:
+            if score(best * factor) <= score(best):
+                break
+            best *= factor
+    return best, shares_of(trial, together(best)).most_noise
 
 
 def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: int) -> Float32:
     """The centres (K, e) of K-Means, the best of some starts."""
-    with one_thread():  # the sum over threads would round by their number
+    with one_thread(), warnings.catch_warnings():  # threads would round by their number
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows: said by fit
         model = KMeans(n_clusters, n_init=n_init, random_state=seed)
         return np.asarray(model.fit(points, sample_weight=weights).cluster_centers_)
 
 
-def k_means_by_prototypes(
+def k_means_of_rows(
     problem: MosaicProblem, coordinates: Float32, n_clusters: int, seed: int
 ) -> Float32 | None:
-    """The centres of `k_means` of rows: that of their prototypes, then a few steps over all."""
+    """The centres of `k_means` of all rows: that of some, then steps over all.
+
+    The better of two: of the prototypes, and of rows, a sample where they are many. Of very many
+    clusters one start, over all rows. None if fewer than K rows differ.
+    """
     field, tuning = problem.ridge.field, problem.tuning
     counts = field.counts(problem.weights)
     held = np.flatnonzero(counts > 0)
+    if 2 * n_clusters > tuning.pilot_prototypes <= held.size:
+        return k_means(coordinates, problem.weights, n_clusters, 1, seed)
     if held.size < n_clusters:
         return None
-    prototypes = field.landmarks.prototypes[held]
-    start = k_means(prototypes, counts[held], n_clusters, tuning.kmeans_starts, seed)
+    begin = partial(k_means, n_clusters=n_clusters, n_init=tuning.kmeans_starts, seed=seed)
+    starts = [begin(field.landmarks.prototypes[held], counts[held])]
+    most = tuning.most_numbers // (100 * n_clusters)
+    chosen = np.random.default_rng(seed).permutation(len(coordinates))[:most]
+    chosen = np.sort(chosen[problem.weights[chosen] > 0])
+    if chosen.size > max(held.size, 10 * n_clusters):
+        starts.append(begin(coordinates[chosen], problem.weights[chosen]))
     with one_thread():
-        model = KMeans(n_clusters, init=start, n_init=1)
-        return np.asarray(model.fit(coordinates, sample_weight=problem.weights).cluster_centers_)
+        models = [
+            KMeans(n_clusters, init=start, n_init=1).fit(coordinates, sample_weight=problem.weights)
+            for start in starts
+        ]
+    return np.asarray(min(models, key=lambda model: model.inertia_).cluster_centers_)
 
 
-def _blob_field(
-    coordinates: Float32, centres: Float32, steepness: float
-) -> tuple[MosaicField, NDArray[np.float64]]:
+def _of_centres(coordinates: Float32, centres: Float32, steepness: float) -> Blobs:
+    """Rows at `coordinates` (n, e) to the nearest centre (K, e)."""
     eye = np.eye(len(centres), dtype=np.float32)
     landmarks = Landmarks(centres, eye, steepness)
-    values = field_values(coordinates, landmarks, eye)
-    near = values.argmax(axis=1).astype(np.int64)
-    return MosaicField(landmarks, values.astype(np.float32), eye, near), values
+    found = map_blocks(Rows(coordinates), highest_at, field_map(landmarks, eye))
+    near = fold(found, joined=("labels", "tops", "squares")).labels
+    nothing = np.empty((0, len(centres)), dtype=np.float32)  # features would take n times K
+    return Blobs("means", near, MosaicField(landmarks, nothing, eye, near), eye)

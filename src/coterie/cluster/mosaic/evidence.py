@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.cluster.mosaic.noise import DEFAULT_NOISE, Noise, log_odds
+from coterie.cluster.mosaic.noise import DEFAULT_NOISE, MOST_NOISE, Noise, log_odds
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.inference.messages import (
@@ -20,7 +20,8 @@ from coterie.inference.messages import (
 __all__ = ["Evidence"]
 
 
-_LEAST_NOISE, _MOST_NOISE = 1e-6, 0.45  # rates at which odds are neither infinite nor none
+_LEAST_NOISE = 1e-6  # a rate at which odds are not infinite
+_HARD_STRENGTH = 20.0  # nats: among beliefs, a hard pair is a pair of this strength
 _MOST_SUSPECTS = 1000
 _PAIR_STEP = 1 << 16  # pairs handled at once
 
@@ -67,7 +68,7 @@ class Evidence:
 
     def factors(self, rate: float) -> PairFactors:
         """e^-cost with the cost capped: among beliefs a hard pair is a strong one."""
-        most = self.tuning.hard_strength
+        most = _HARD_STRENGTH
         return PairFactors(*(np.exp(-np.minimum(c[:, 0], most)) for c in self.costs(rate)))
 
     def pair_cost(self, rate: float) -> NDArray[np.float64]:
@@ -101,7 +102,7 @@ class Evidence:
         kept = float(must @ equal + cannot @ (1.0 - equal))
         whole = float(must.sum() + cannot.sum())
         new = (whole - kept + self.first_noise().rate) / (whole + 1.0)
-        return float(np.clip(new, _LEAST_NOISE, _MOST_NOISE))
+        return float(np.clip(new, _LEAST_NOISE, MOST_NOISE))
 
     # -- what fields predict -------------------------------------------------------------------
     def log_likelihoods(self, chance: Array, factors: PairFactors) -> NDArray[np.float64]:
@@ -130,8 +131,23 @@ class Evidence:
         chosen = (self.constraints.kind > 0) & (self.constraints.weight > 0)
         return self.constraints.pairs[chosen], self._vote_sizes()[chosen] / log_odds(DEFAULT_NOISE)
 
+    def distinct(self) -> tuple[Array, Array, Array, Array]:
+        """Every two rows and kind once: pairs (m, 2), which are must-links, which are plain, worth.
+
+        A pair is worth its strength in plain pairs, but never more than one: insisting does not
+        make it a sample.
+        """
+        c = self.constraints
+        said = np.flatnonzero(c.weight > 0)
+        code = 2 * (c.pairs[said, 0] * c.n_samples + c.pairs[said, 1]) + (c.kind[said] > 0)
+        distinct, which = np.unique(code, return_inverse=True)
+        worth = np.bincount(which, self._vote_sizes()[said] / log_odds(DEFAULT_NOISE))
+        plain = np.bincount(which, self.is_plain[said]) > 0
+        pairs = np.column_stack([distinct // 2 // c.n_samples, distinct // 2 % c.n_samples])
+        return pairs, distinct % 2 == 1, plain, np.minimum(worth, 1.0)
+
     def _vote_sizes(self) -> NDArray[np.float64]:
-        return np.minimum(self.constraints.strength(), self.tuning.hard_strength)
+        return np.minimum(self.constraints.strength(), _HARD_STRENGTH)
 
     def between(self, near: Array, count: int, votes: Array) -> NDArray[np.float64]:
         """Votes summed between prototypes, (M, M) symmetric."""
@@ -141,14 +157,14 @@ class Evidence:
         return np.asarray(table + table.T)
 
     # -- suspects ------------------------------------------------------------------------------
-    def suspects(self, beliefs: Array) -> PairTable:
-        """The soft pairs most probably wrong under row beliefs (n, K), most suspect first."""
+    def suspects(self, nodes: Array) -> PairTable:
+        """The soft pairs most probably wrong if nodes are as `nodes` (s, K), most suspect first."""
         c = self.constraints
         soft = np.flatnonzero(~c.is_hard & (c.weight > 0))
         together = np.empty(soft.size)
         for lo in range(0, soft.size, _PAIR_STEP):
             part = soft[lo : lo + _PAIR_STEP]
-            left, right = beliefs[c.pairs[part, 0]], beliefs[c.pairs[part, 1]]
+            left, right = (nodes[self.core.node_of_row[c.pairs[part, end]]] for end in (0, 1))
             together[lo : lo + part.size] = np.einsum("ij,ij->i", left, right)
         wrong = np.where(c.kind[soft] > 0, 1.0 - together, together)
         if wrong.size > _MOST_SUSPECTS:

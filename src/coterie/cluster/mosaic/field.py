@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 
 from coterie._typing import Array
 from coterie.cluster.mosaic import passes
-from coterie.cluster.mosaic.passes import Float32, Landmarks, kernel
+from coterie.cluster.mosaic.passes import Float32, Landmarks, field_map, kernel
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.data import Rows, fold, map_blocks, one_thread
 from coterie.distortions.whitening import whitening
@@ -110,12 +110,8 @@ def build_field(coordinates: Float32, prototypes: Float32, steepness: float) -> 
 
 
 def field_values(coordinates: Float32, landmarks: Landmarks, weights: Array) -> NDArray[np.float64]:
-    """Field values (n, K) at new coordinates, block by block as `MosaicField.values`.
-
-    The same rows give bitwise the same values, so `predict` repeats the labels of the fit.
-    """
-    field = passes.FieldMap(landmarks, weights.astype(np.float32))
-    parts = map_blocks(Rows(coordinates), passes.values_at, field)
+    """Field values (n, K) at coordinates (n, e), block by block, without their features."""
+    parts = map_blocks(Rows(coordinates), passes.values_at, field_map(landmarks, weights))
     return fold(parts, joined=("values",)).values
 
 

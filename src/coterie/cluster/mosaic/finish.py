@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import Array
+from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.beliefs import MosaicState
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import MosaicField
@@ -32,27 +33,33 @@ class MosaicFit(NamedTuple):
 
     Attributes
     ----------
-    labels : (n,) int64
+    labels, by_field : (n,) int64
+        Clusters, and those that the field alone would give when the fit was found.
     field : MosaicField
     field_weights : (r, K)
         W.
     sharpness, noise_rate : float
     history : list of float
         J after each accepted step.
-    beliefs : (n, K)
-        Posterior of each row.
+    nodes : (s, K)
+        Posterior of each node of the core.
     rounds : int
         Of the soft stage.
     """
 
     labels: NDArray[np.int64]
+    by_field: NDArray[np.int64]
     field: MosaicField
     field_weights: NDArray[np.float64]
     sharpness: float
     noise_rate: float
     history: list[float]
-    beliefs: NDArray[np.float64]
+    nodes: NDArray[np.float64]
     rounds: int
+
+    def has_empty(self) -> bool:
+        """Whether a cluster has no row."""
+        return bool(np.unique(self.labels).size < self.field_weights.shape[1])
 
 
 class Placed(NamedTuple):
@@ -82,19 +89,26 @@ class Placer:
     evidence : Evidence
     weights : (n,)
         How much each row's data fit counts.
-    state : MosaicState
-        Says how sharp the field is, how many clusters there are and how far pairs are trusted.
+    sharpness : float
+        Of the field.
+    rate : float
+        At which pairs are wrong.
     """
 
     def __init__(
-        self, evidence: Evidence, weights: Array, state: MosaicState, rng: np.random.Generator
+        self,
+        evidence: Evidence,
+        weights: Array,
+        n_clusters: int,
+        sharpness: float,
+        rate: float,
+        rng: np.random.Generator,
     ) -> None:
         self.evidence, self.weights, self.rng = evidence, weights, rng
-        self.sharpness = state.sharpness
-        core, rate = evidence.core, state.noise.rate
+        self.sharpness, core = sharpness, evidence.core
         self.constant = core.constant(evidence.pair_cost(rate))
         self.model = PairwiseModel(
-            np.zeros_like(state.nodes), core.indptr, core.indices, *evidence.costs(rate)
+            np.zeros((core.n_nodes, n_clusters)), core.indptr, core.indices, *evidence.costs(rate)
         )
         self.plan = icm_plan(self.model)
         self.free = np.ones(weights.size, dtype=bool)
@@ -102,12 +116,19 @@ class Placer:
 
     def place(self, values: Array, nodes: Array) -> Placed:
         """Labels for field `values` (n, K), from labels `nodes` (s,) of the nodes."""
-        core = self.evidence.core
-        costs = data_costs(values, self.weights, self.sharpness)
-        found = self._search(core.contract(costs[core.rows]), nodes)
-        labels = values.argmax(axis=1).astype(np.int64)
+        rows, labels = self.evidence.core.rows, values.argmax(axis=1).astype(np.int64)
+        tops, squares = values.max(axis=1), np.einsum("ij,ij->i", values, values)
+        return self.place_core(values[rows], nodes, passes.Highest(labels, tops, squares))
+
+    def place_core(self, values: Array, nodes: Array, highest: passes.Highest) -> Placed:
+        """The same where values (r, K) are kept of the core's rows only."""
+        core, free = self.evidence.core, self.free
+        costs = data_costs(values, self.weights[core.rows], self.sharpness)
+        found = self._search(core.contract(costs), nodes)
+        labels = highest.labels.copy()
         labels[core.rows] = core.expand(found.labels)
-        own = float(costs[self.free, labels[self.free]].sum())
+        gaps = 1.0 + highest.squares[free] - 2.0 * highest.tops[free]
+        own = 0.5 * self.sharpness * float(self.weights[free] @ gaps)
         return Placed(labels, found.labels, found.energy + own + self.constant)
 
     def _search(self, unary: Array, nodes: Array) -> Any:
@@ -123,28 +144,32 @@ class Placer:
 def finish(problem: MosaicProblem, state: MosaicState, rng: np.random.Generator) -> MosaicFit:
     """Alternate the best field for the labels and better labels for the field until J stays."""
     ridge, eye = problem.ridge, np.eye(state.rows.shape[1])
-    placer = Placer(problem.evidence, ridge.weights, state, rng)
+    k, rate = state.rows.shape[1], state.noise.rate
+    placer = Placer(problem.evidence, ridge.weights, k, state.sharpness, rate, rng)
     labels, nodes = state.rows.argmax(axis=1), state.nodes.argmax(axis=1)
     history: list[float] = []
     most = problem.settings.max_iter
     for number in range(1, most + 1):
         new_weights = ridge.solve(eye[labels])
-        placed = placer.place(ridge.field.values(new_weights), nodes)
+        values = ridge.field.values(new_weights)
+        placed = placer.place(values, nodes)
         objective = placed.cost + roughness(new_weights, ridge.penalty, state.sharpness)
         if history and objective >= history[-1]:
             break  # a tie, or the last digits of float32 features
         settled = bool(history) and np.array_equal(labels, placed.labels)
         labels, nodes, field_weights = placed.labels, placed.nodes, new_weights
+        by_field = values.argmax(axis=1)
         history.append(objective)
         if settled or not keep_going(number, most, objective):
             break
     return MosaicFit(
         labels=labels,
+        by_field=by_field,
         field=ridge.field,
         field_weights=field_weights,
         sharpness=state.sharpness,
         noise_rate=state.noise.rate,
         history=history,
-        beliefs=state.rows,
+        nodes=state.nodes,
         rounds=state.rounds,
     )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,19 +15,38 @@ from coterie._typing import Array
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster.mosaic.beliefs import softmax
 from coterie.cluster.mosaic.blobs import fit_positions
+from coterie.cluster.mosaic.clusters import (
+    fill_clusters,
+    number_alike,
+    say_fewer,
+    without_empty,
+)
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import field_values, members
 from coterie.cluster.mosaic.finish import MosaicFit
 from coterie.cluster.mosaic.noise import check_noise
-from coterie.cluster.mosaic.passes import Landmarks
+from coterie.cluster.mosaic.passes import Landmarks, field_map
 from coterie.cluster.mosaic.problem import MosaicSettings
 from coterie.cluster.mosaic.search import Search
-from coterie.cluster.mosaic.space import DISTORTIONS, MosaicSpace, fit_space
+from coterie.cluster.mosaic.space import (
+    DISTORTIONS,
+    MosaicSpace,
+    Placing,
+    check_directions,
+    fit_space,
+    place_rows,
+)
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.data import one_blas_thread
-from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_count, check_n_clusters, check_real
+from coterie.exceptions import InfeasibleConstraints, InvalidParameter
+from coterie.validation import (
+    check_choice,
+    check_constraints,
+    check_count,
+    check_n_clusters,
+    check_real,
+)
 
 __all__ = ["Mosaic"]
 
@@ -34,7 +54,7 @@ __all__ = ["Mosaic"]
 ENGINES = ("auto", "belief_propagation", "mean_field")
 
 
-class Mosaic(ConstrainedClusterer):
+class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
     r"""Clusters of any shape, learned from pairs: many prototypes, joined by the evidence.
 
     Prototypes spread over the data carry one smooth function of position per cluster, the
@@ -51,12 +71,14 @@ class Mosaic(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=8
-        None finds the number from the pairs: the directions of the field along which they agree
-        more than shuffled pairs would.
+        That many clusters come back, unless fewer rows are different or hard must-links hold them
+        together (a warning says so). None finds the number from the pairs: the directions of the
+        field along which they agree more than shuffled pairs would.
+    max_clusters : int or None, default=None
+        With n_clusters=None, the most clusters there may be.
     n_prototypes : "auto" or int, default="auto"
-        "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows (fewer
-        beyond 268,000 rows, to hold the features in 1 GB); one per cluster without pairs, or where
-        that predicts the pairs as well to within a standard error.
+        "auto": 8 sqrt(n), at least 300, at most 1,000 and the number of distinct rows; one per
+        cluster without pairs, or where K-Means foretells the pairs as well.
     distortion : {"sqeuclidean", "cosine"}, default="sqeuclidean"
     noise : "estimate", None or float in (0, 0.5), default="estimate"
         How often a plain soft pair is wrong: chosen so that pairs held out are predicted best,
@@ -80,11 +102,16 @@ class Mosaic(ConstrainedClusterer):
     tol : float, default=5e-4
         The soft stage ends when a row's belief changes by less on average.
     random_state : int, RandomState or None
+    warm_start : bool, default=False
+        Whether a fit starts from the clusters of the one before, too, and gives them the same
+        numbers: for the same rows with more answers.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
+        Clusters are numbered in the order of their first rows.
     n_clusters_ : int
+        How many there are; labels are 0, …, n_clusters_ - 1, each with at least one row.
     prototypes_ : ndarray or CSR matrix of shape (n_prototypes, n_features)
         Mean of the rows nearest to each prototype.
     prototype_labels_ : ndarray of shape (n_prototypes,)
@@ -122,6 +149,7 @@ class Mosaic(ConstrainedClusterer):
         self,
         n_clusters: int | None = 8,
         *,
+        max_clusters: int | None = None,
         n_prototypes: Any = "auto",
         distortion: str = "sqeuclidean",
         noise: Any = "estimate",
@@ -133,8 +161,10 @@ class Mosaic(ConstrainedClusterer):
         max_iter: int = 25,
         tol: float = 5e-4,
         random_state: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.n_prototypes = n_prototypes
         self.distortion = distortion
         self.noise = noise
@@ -146,6 +176,7 @@ class Mosaic(ConstrainedClusterer):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
+        self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -178,24 +209,87 @@ class Mosaic(ConstrainedClusterer):
     def _fit(
         self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
     ) -> None:
+        check_directions(X, self.distortion)
+        rows = self._teaching_rows(constraints, weights, rng)
+        taught: Any = slice(None)
+        known = constraints
+        if rows.size < X.shape[0]:
+            taught, known = rows, constraints.subset(rows)
+        some, count, before = X[taught], weights[taught], self._before(X.shape[0])
+        before = None if before is None else before[taught]
+        evidence = Evidence(known, self.tuning)
+        try:
+            space, found = self._learn(some, evidence, count, rng, before)
+        except InfeasibleConstraints as error:  # name the pairs by the rows of X
+            if rows.size < X.shape[0] and error.conflict is not None:
+                kept = np.zeros(constraints.n_samples, dtype=bool)
+                kept[rows[np.unique(error.conflict.pairs)]] = True
+                raise InfeasibleConstraints(
+                    "the pairs among rows "
+                    f"{', '.join(map(str, np.flatnonzero(kept)))} cannot all be kept.",
+                    error.conflict.relabel(rows, X.shape[0]),
+                ) from error
+            raise
+        if before is not None:
+            found = number_alike(found, before)
+        placing = Placing(space, field_map(found.field.landmarks, found.field_weights))
+        labels = place_rows(X, placing)
+        if self.refine:
+            core = evidence.core.rows
+            labels[rows[core]] = found.labels[core]
+        self._publish(some, labels, space, evidence, rows, found)
+        cost = evidence.pair_cost(found.noise_rate)
+        self.violations_ = broken_pairs(labels, constraints, cost)
+
+    def _teaching_rows(
+        self, constraints: Constraints, weights: Array, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """The rows that a field is learned from: all, or those in pairs and a sample of others."""
+        n, most = weights.size, self.tuning.most_features // self.tuning.most_prototypes
+        if n <= most:
+            return np.arange(n)
+        inside = np.unique(constraints.pairs)
+        others = np.setdiff1d(np.flatnonzero(weights > 0), inside, assume_unique=True)
+        # Never fewer than half: the field needs to know where rows lie.
+        sample = rng.permutation(others)[: max(most - inside.size, most // 2)]
+        return np.sort(np.concatenate([inside, sample]))
+
+    def _before(self, n: int) -> NDArray[np.int64] | None:
+        """The clusters that a fit goes on from, if any."""
+        labels = getattr(self, "labels_", None) if self.warm_start else None
+        return labels if labels is not None and labels.size == n else None
+
+    def _learn(
+        self,
+        X: Any,
+        evidence: Evidence,
+        weights: Array,
+        rng: np.random.Generator,
+        before: Array | None,
+    ) -> tuple[MosaicSpace, MosaicFit]:
+        """A space and clusters of rows X that count `weights` times."""
         n, seed, most = X.shape[0], int(rng.integers(2**31)), self.tuning.most_numbers
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, most, seed)
-        evidence = Evidence(constraints, self.tuning)
         settings, noise = self._settings(n), check_noise(self.noise)
         if evidence.core.rows.size:
             if noise.origin == "estimated":
                 noise = evidence.first_noise()
-            search = Search(settings, evidence, weights, noise, rng)
+            search = Search(settings, evidence, weights, noise, rng, before)
             space, found = search.run(X, space, coordinates)
         else:
             assert self.n_clusters is not None  # refused without pairs
             seed = int(rng.integers(2**31))
             found = fit_positions(coordinates, weights, noise, self.n_clusters, settings, seed)
-        self._publish(X, space, evidence, found)
+        if self.n_clusters is not None:
+            found = fill_clusters(found, evidence, weights)
+            n_different = len(np.unique(coordinates, axis=0)) if found.has_empty() else n
+            say_fewer(self.n_clusters, found.labels, n_different)
+        return space, without_empty(found)
 
     def _settings(self, n: int) -> MosaicSettings:
         return MosaicSettings(
             n_clusters=self.n_clusters,
+            max_clusters=self.max_clusters,
             n_prototypes=self._prototype_count(n),
             may_be_blobs=self.n_prototypes == "auto",
             inference=self.inference,
@@ -206,10 +300,18 @@ class Mosaic(ConstrainedClusterer):
             tuning=self.tuning,
         )
 
-    def _publish(self, X: Any, space: MosaicSpace, evidence: Evidence, found: MosaicFit) -> None:
+    def _publish(
+        self,
+        X: Any,
+        labels: NDArray[np.int64],
+        space: MosaicSpace,
+        evidence: Evidence,
+        rows: Array,
+        found: MosaicFit,
+    ) -> None:
+        """What was learned from `rows` (·,) X of those that have `labels` (n,)."""
         field, weights = found.field, found.field_weights
-        labels = found.labels if self.refine else field.values(weights).argmax(axis=1)
-        self.labels_ = labels.astype(np.int64)
+        self.labels_ = labels
         self.n_clusters_ = weights.shape[1]
         self.prototypes_ = _means(X, field.near, field.n_prototypes)
         self.prototype_labels_ = (field.at_prototypes @ weights).argmax(axis=1).astype(np.int64)
@@ -217,9 +319,10 @@ class Mosaic(ConstrainedClusterer):
         self.objective_history_ = np.array(found.history)
         self.noise_ = found.noise_rate
         self.sharpness_ = found.sharpness
-        cost = evidence.pair_cost(found.noise_rate)
-        self.violations_ = broken_pairs(self.labels_, evidence.constraints, cost)
-        self.suspects_ = evidence.suspects(found.beliefs)
+        doubted = evidence.suspects(found.nodes)
+        self.suspects_ = PairTable(
+            rows[doubted.i], rows[doubted.j], doubted.kind, doubted.value, name=doubted.name
+        )
         self.n_iter_ = found.rounds
         self.center_, self.basis_ = space.mean, space.basis
         self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten
@@ -237,6 +340,13 @@ class Mosaic(ConstrainedClusterer):
         check_real("tol", self.tol)
         check_real("smoothness", self.smoothness, strict=True)
         check_noise(self.noise)
+        if self.max_clusters is not None:
+            check_count("max_clusters", self.max_clusters, least=2)
+            if self.n_clusters is not None:
+                raise InvalidParameter(
+                    f"max_clusters={self.max_clusters} bounds the number that n_clusters=None "
+                    f"finds, and n_clusters={self.n_clusters}; give one of the two."
+                )
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
         elif not (constraints.weight > 0).any():
@@ -273,6 +383,32 @@ class Mosaic(ConstrainedClusterer):
         """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
         values = self._field_values(X)
         return softmax(self.sharpness_, values)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The field of each cluster at each row, (n, n_clusters_): about 1 inside, 0 elsewhere."""
+        return self._field_values(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)
+
+    def score(self, X: Any, y: Any = None, *, constraints: Any = None) -> float:
+        """Mean log-probability of pairs between rows of X, in nats: what to maximise.
+
+        log(ε + (1 - 2ε) a) with a the probability that the ends agree with the pair, by
+        `predict_proba`, and ε how often the pair is wrong: `noise_`, or its own certainty. Give
+        pairs that the fit has not heard. 0 without pairs.
+        """
+        chance = self.predict_proba(X)
+        known = check_constraints(constraints, chance.shape[0])
+        if not known.weight.sum() > 0:
+            return 0.0
+        together = np.einsum("ij,ij->i", chance[known.pairs[:, 0]], chance[known.pairs[:, 1]])
+        agree = np.where(known.kind > 0, together, 1.0 - together)
+        wrong = np.where(np.isnan(known.certainty), self.noise_, 1.0 - known.certainty)
+        wrong = np.clip(np.where(known.is_hard, 0.0, wrong), 1e-6, 0.5)
+        weight = np.where(known.is_hard, 1.0, known.weight)
+        return float(np.average(np.log(wrong + (1.0 - 2.0 * wrong) * agree), weights=weight))
 
     def suspect_pairs(self, k: int = 10) -> PairTable:
         """The `k` soft pairs most probably wrong given everything else, most doubtful first.

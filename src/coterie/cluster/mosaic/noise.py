@@ -9,9 +9,11 @@ import numpy as np
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice, check_real
 
-__all__ = ["DEFAULT_NOISE", "Noise", "check_noise", "log_odds"]
+__all__ = ["DEFAULT_NOISE", "MOST_NOISE", "Noise", "check_noise", "log_odds"]
 
 DEFAULT_NOISE = 0.05  # the library's certainty of a plain pair is 0.95
+
+MOST_NOISE = 0.45  # a rate at which pairs still say something
 
 
 class Noise(NamedTuple):

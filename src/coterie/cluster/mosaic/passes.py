@@ -43,10 +43,15 @@ class Features(NamedTuple):
 
 
 class FieldMap(NamedTuple):
-    """Landmarks, and the weights (r, K) of a field."""
+    """Landmarks, and what each of them adds to a field, (M, K): the map times its weights."""
 
     landmarks: Landmarks
-    weights: Float32
+    shares: Float32
+
+
+def field_map(landmarks: Landmarks, weights: Array) -> FieldMap:
+    """The field of weights (r, K), for rows whose features are not at hand."""
+    return FieldMap(landmarks, (landmarks.whiten.astype(float) @ weights).astype(np.float32))
 
 
 def kernel(A: Float32, B: Float32, steepness: float) -> Float32:
@@ -80,13 +85,38 @@ def features(block: Block, landmarks: Landmarks) -> Features:
 
 def values_at(block: Block, field: FieldMap) -> RowValues:
     """Field values (b, K) at coordinates (b, e)."""
-    found = features(block, field.landmarks).features
-    return RowValues((found @ field.weights).astype(np.float64))
+    return RowValues(values_near(block.rows, field).astype(np.float64))
+
+
+def values_near(coordinates: Float32, field: FieldMap) -> Float32:
+    """Field values (n, K) at coordinates (n, e)."""
+    out = np.empty((len(coordinates), field.shares.shape[1]), dtype=np.float32)
+    marks = field.landmarks
+    for lo in range(0, len(out), _STEP):
+        hi = min(lo + _STEP, len(out))
+        near = kernel(coordinates[lo:hi], marks.prototypes, marks.steepness)
+        np.matmul(near, field.shares, out=out[lo:hi])
+    return out
 
 
 def values_of(block: Block, weights: Float32) -> RowValues:
     """Field values (b, K) of rows with features (b, r), for field weights (r, K)."""
     return RowValues((block.rows @ weights).astype(np.float64))
+
+
+class Highest(NamedTuple):
+    """Where the field is highest (b,), its value there, and the squared length of all values."""
+
+    labels: NDArray[np.int64]
+    tops: Array
+    squares: Array
+
+
+def highest_at(block: Block, field: FieldMap) -> Highest:
+    """The highest of the field's values at coordinates (b, e), which are not kept."""
+    values = values_at(block, field).values
+    squares = np.einsum("ij,ij->i", values, values)
+    return Highest(values.argmax(axis=1), values.max(axis=1), squares)
 
 
 # -- ridge regression on features ----------------------------------------------------------------

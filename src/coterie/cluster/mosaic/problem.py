@@ -21,6 +21,7 @@ class MosaicSettings(NamedTuple):
     """The parameters of `Mosaic` that its parts need, and its numbers."""
 
     n_clusters: int | None
+    max_clusters: int | None
     n_prototypes: int
     may_be_blobs: bool
     inference: str

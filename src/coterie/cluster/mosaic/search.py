@@ -13,20 +13,23 @@ from coterie.cluster.mosaic.beliefs import (
     form_beliefs,
     merit,
     settle_noise,
+    start_from,
     start_over,
 )
-from coterie.cluster.mosaic.blobs import fit_blobs, rival_blobs
+from coterie.cluster.mosaic.blobs import Blobs, fit_blobs, other_blobs, round_blobs
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.finish import MosaicFit, finish
+from coterie.cluster.mosaic.geometry import Geometry, best_geometry, geometries
+from coterie.cluster.mosaic.judging import clear_lead, log_chances, trial_of
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings, pose
 from coterie.cluster.mosaic.space import MosaicSpace, relevant_change
 from coterie.cluster.mosaic.starts import Joins, StartKind, start_kinds, try_start
-from coterie.cluster.mosaic.trust import choose_noise
+from coterie.cluster.mosaic.trust import Foretold, Rehearsal, choose_noise, rehearse
 
-__all__ = ["Search", "lead_error"]
+__all__ = ["Search"]
 
 
 class Pilot(NamedTuple):
@@ -55,41 +58,78 @@ class Search:
         weights: Array,
         noise: Noise,
         rng: np.random.Generator,
+        before: Array | None = None,
     ) -> None:
+        self.before = before  # clusters (n,) of an earlier fit
         self.settings, self.tuning = settings, settings.tuning
         self.evidence, self.weights, self.noise, self.rng = evidence, weights, noise, rng
         seeds = rng.integers(2**31, size=settings.n_init).tolist()
         self.kinds = start_kinds(seeds, self.tuning.reaches)
+        own = np.random.default_rng(seeds[0])
+        self.trial = trial_of(evidence, own).sample(self.tuning.deciding_pairs, own)
+        self.few = min(settings.n_prototypes, self.tuning.pilot_prototypes)
 
     def run(
         self, X: Any, space: MosaicSpace, coordinates: Float32
     ) -> tuple[MosaicSpace, MosaicFit]:
-        """Choose the space and the trust by pilots with few prototypes, then learn with all."""
-        pilots = self._pilots(X, space, coordinates)
-        k = self.settings.n_clusters or self._count_clusters(pilots[0])
+        """Choose clusters by position, the space and the trust by pilots, then learn with all."""
+        first = Pilot(space, coordinates, self._pose(coordinates, self.few, self.noise))
+        k = self.settings.n_clusters or self._count_clusters(first)
+        blobs = self._by_position(X, first, k) if self.settings.may_be_blobs else None
+        if blobs is not None and 2 * k > self.few:  # prototypes are too few for any shape
+            return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
+        pilots = [first, *self._other_pilots(X, first)]
+        if blobs is not None and blobs.name != "means":
+            self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, np.inf, blobs.labels)]
         lead = self._choose_space(pilots, k)
-        if self.noise.origin == "estimated":
-            place = lead.pilot.coordinates
-            noise = choose_noise(lead.pilot.problem, lead.state, place, lead.kinds[0])
-            if noise.origin == "chosen":
-                pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
-                lead = self._choose_space(pilots, k)
+        place, kind = lead.pilot.coordinates, lead.kinds[0]
+        rehearsal = rehearse(lead.pilot.problem, place, kind, k)
+        noise, foretold = choose_noise(lead.pilot.problem, lead.state, rehearsal)
+        if blobs is not None and not self._teaches(blobs, rehearsal, foretold):
+            return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
+        if noise.origin == "chosen":
+            pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
+            lead = self._choose_space(pilots, k)
         problem, state = self._with_all_prototypes(lead, k)
-        if self.settings.may_be_blobs:
-            blobs = self._simplest(pilots[0], problem, state)
-            if blobs is not None:
-                return space, blobs
         return lead.pilot.space, finish(problem, state, self.rng)
 
-    def _pilots(self, X: Any, space: MosaicSpace, coordinates: Float32) -> list[Pilot]:
-        """Of the space as it is, and as the must-links would have it where they are enough."""
-        spaces = [(space, coordinates)]
-        change = relevant_change(coordinates, *self.evidence.must_links())
-        if change is not None:
-            other = space.changed(change)
-            spaces.append((other, other.coordinates(X)))
-        few = min(self.settings.n_prototypes, self.tuning.pilot_prototypes)
-        return [Pilot(space, rows, self._pose(rows, few, self.noise)) for space, rows in spaces]
+    def _by_position(self, X: Any, pilot: Pilot, k: int) -> Blobs | None:
+        """The clusters by position that foretell the pairs best: K-Means unless others clearly do.
+
+        None if prototypes are too few.
+        """
+        seed, problem = self.kinds[0].seed, pilot.problem
+        means = round_blobs(problem, pilot.coordinates, k, seed)
+        if means is None:
+            return None
+        found = [Geometry(means.name, means.labels)]
+        found += geometries(X, pilot.coordinates, problem, k, seed)
+        name, labels = best_geometry(found, self.trial, self.tuning.clear)
+        return means if name == means.name else other_blobs(problem, name, labels, k)
+
+    def _teaches(
+        self, blobs: Blobs, rehearsal: Rehearsal | None, foretold: Foretold | None
+    ) -> bool:
+        """Whether beliefs formed from pairs foretell others clearly better than blobs do.
+
+        Of models that do about equally well, the simplest: few pairs cannot say much about the
+        shape of clusters, and wrong ones say what is not so.
+        """
+        if rehearsal is None or foretold is None:
+            return False
+        trial = rehearsal.trial
+        here = log_chances(trial, foretold.together(trial))
+        there = log_chances(trial, trial.together(blobs.labels[rehearsal.rows]))
+        return clear_lead(trial, here - there, self.tuning.clear)
+
+    def _other_pilots(self, X: Any, first: Pilot) -> list[Pilot]:
+        """Of the space as the must-links would have it, where they are enough."""
+        change = relevant_change(first.coordinates, *self.evidence.must_links())
+        if change is None:
+            return []
+        space = first.space.changed(change)
+        rows = space.coordinates(X)
+        return [Pilot(space, rows, self._pose(rows, self.few, self.noise))]
 
     def _pose(self, coordinates: Float32, count: int, noise: Noise) -> MosaicProblem:
         pairs, weights = self.evidence, self.weights
@@ -97,7 +137,8 @@ class Search:
 
     def _count_clusters(self, pilot: Pilot) -> int:
         joins = side_by_side([partial(Joins, pilot.problem, r) for r in self.tuning.reaches])
-        return max(j.n_clusters(self.tuning.shuffles, self.rng) for j in joins)
+        found = max(j.n_clusters(self.tuning.shuffles, self.rng) for j in joins)
+        return min(found, self.settings.max_clusters or found)
 
     def _choose_space(self, pilots: list[Pilot], k: int) -> Lead:
         """The pilot that does best; the race of the first chooses the kinds of start of all."""
@@ -129,39 +170,16 @@ class Search:
             problem = self._pose(lead.pilot.coordinates, count, problem.noise)
             # Afresh, too: the pilot may have joined what more prototypes can tell apart.
             starts = [self._race(problem, lead.kinds, k)[0], start_over(lead.state)]
+        if self.before is not None and self.before.max() < k:
+            # Only here: these clusters have heard pairs that a rehearsal would hold out.
+            starts.append(start_from(problem, self.before, k))
         states = side_by_side([partial(self._to_the_end, problem, start) for start in starts])
         return problem, max(states, key=partial(merit, problem))
 
     def _to_the_end(self, problem: MosaicProblem, start: MosaicState) -> MosaicState:
         return settle_noise(problem, form_beliefs(problem, start, self.settings.max_iter))
 
-    def _simplest(
-        self, pilot: Pilot, problem: MosaicProblem, state: MosaicState
-    ) -> MosaicFit | None:
-        """K-Means, if the pairs are not clearly better predicted by more prototypes.
-
-        Clearly is by more than one standard error: of models that do about equally well, the
-        simplest (Breiman's rule for pruning trees). By what is predicted, not by `merit`: few
-        pairs that have been heard are easily explained.
-        """
-        k, seed = state.rows.shape[1], int(self.rng.integers(2**31))
-        blobs = rival_blobs(pilot.problem, pilot.coordinates, k, seed)
-        if blobs is None:
-            return None
-        lead = state.score - blobs.state.score
-        if lead > lead_error(problem, state.prior, blobs.state.prior):
-            return None
-        return fit_blobs(pilot.problem, blobs, self.rng)
-
 
 def _settled_merit(lead: Lead) -> float:
     problem = lead.pilot.problem
     return merit(problem, settle_noise(problem, lead.state))
-
-
-def lead_error(problem: MosaicProblem, prior: Array, other: Array) -> float:
-    """Standard error of how much better `prior` than `other` (s, K) predicts the pairs."""
-    evidence = problem.evidence
-    here, there = (evidence.log_likelihoods(p, problem.factors) for p in (prior, other))
-    gaps = here - there
-    return float(np.sqrt(gaps.size) * gaps.std()) if gaps.size else 0.0

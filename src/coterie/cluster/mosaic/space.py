@@ -10,13 +10,21 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
 from coterie._typing import Array
-from coterie.cluster.mosaic.passes import Float32, RowValues
+from coterie.cluster.mosaic.passes import FieldMap, Float32, RowValues, values_near
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions import Cosine
 from coterie.distortions.base import row_sums
 from coterie.distortions.whitening import whitening
 
-__all__ = ["DISTORTIONS", "MosaicSpace", "fit_space", "relevant_change"]
+__all__ = [
+    "DISTORTIONS",
+    "MosaicSpace",
+    "Placing",
+    "check_directions",
+    "fit_space",
+    "place_rows",
+    "relevant_change",
+]
 
 
 DISTORTIONS = ("sqeuclidean", "cosine")
@@ -51,6 +59,24 @@ class MosaicSpace(NamedTuple):
         return self._replace(basis=basis)
 
 
+class Placing(NamedTuple):
+    """The way from rows to clusters: a space, and a field in it."""
+
+    space: MosaicSpace
+    field: FieldMap
+
+
+class Places(NamedTuple):
+    """Where the field is highest, (b,)."""
+
+    labels: NDArray[np.int64]
+
+
+def place_rows(X: Any, placing: Placing) -> NDArray[np.int64]:
+    """Where a field is highest at each row of X, (n,); nothing else is kept of the rows."""
+    return fold(map_blocks(Rows(X), _place, placing), joined=("labels",)).labels
+
+
 class _Weights(NamedTuple):
     weights: Array
 
@@ -58,6 +84,12 @@ class _Weights(NamedTuple):
 class _Centre(NamedTuple):
     mean: Array
     unit: bool
+
+
+def check_directions(X: Any, distortion: str) -> None:
+    """Refuse rows without a direction where directions are compared."""
+    if distortion == "cosine":
+        Cosine().check_rows(X)
 
 
 def fit_space(
@@ -74,10 +106,7 @@ def fit_space(
     components: of the covariance where it has no more than `most_numbers` entries, else by a
     randomised SVD.
     """
-    unit = distortion == "cosine"
-    if unit:
-        Cosine().check_rows(X)
-    d = X.shape[1]
+    unit, d = distortion == "cosine", X.shape[1]
     mean = _mean(X, weights, unit)
     if d <= max_coordinates:
         basis: Array = np.ones(d)
@@ -130,6 +159,14 @@ def _coordinates(block: Block, space: MosaicSpace) -> RowValues:
     for lo, hi in _steps(block):
         out[lo:hi] = _project(block.rows[lo:hi], space)
     return RowValues(out)
+
+
+def _place(block: Block, placing: Placing) -> Places:
+    labels = np.empty(block.stop - block.start, dtype=np.int64)
+    for lo, hi in _steps(block):
+        rows = _project(block.rows[lo:hi], placing.space).astype(np.float32)
+        labels[lo:hi] = values_near(rows, placing.field).argmax(axis=1)
+    return Places(labels)
 
 
 def _sum_from(block: Block, origin: Array) -> Array:

@@ -18,10 +18,20 @@ __all__ = ["Joins", "StartKind", "start_kinds", "start_labels", "try_start"]
 
 
 class StartKind(NamedTuple):
-    """A kind of start: its seed, and how far around it a pair speaks; inf is by position alone."""
+    """A kind of start.
+
+    Attributes
+    ----------
+    seed : int
+    reach : float
+        How far around it a pair speaks; inf is by position alone.
+    labels : (n,) or None
+        By position: the clusters to start from, if not those of K-Means.
+    """
 
     seed: int
     reach: float
+    labels: Array | None = None
 
 
 def start_kinds(seeds: list[int], reaches: tuple[float, ...]) -> list[StartKind]:
@@ -31,6 +41,8 @@ def start_kinds(seeds: list[int], reaches: tuple[float, ...]) -> list[StartKind]
 
 def start_labels(problem: MosaicProblem, kind: StartKind, n_clusters: int) -> NDArray[np.int64]:
     """Clusters (n,) of rows by their prototypes', joined by the pairs or by position."""
+    if kind.labels is not None:
+        return np.asarray(kind.labels)
     field = problem.ridge.field
     if np.isinf(kind.reach):
         points = field.landmarks.prototypes.astype(np.float64)

@@ -1,4 +1,4 @@
-"""How far Mosaic trusts the pairs.
+"""What pairs that were held out say: how far to trust the others, and whether these teach shapes.
 
 Where rows are in many pairs, pairs check one another: the share that beliefs break, having heard
 them all, is the share that is wrong.
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from coterie._typing import Array
 from coterie.cluster.mosaic.beliefs import MosaicState, form_beliefs, settle_noise, start_from
 from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.judging import Trial, trial_of
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
@@ -29,165 +30,219 @@ from coterie.cluster.mosaic.problem import MosaicProblem, pose
 from coterie.cluster.mosaic.starts import StartKind, start_labels
 from coterie.constraints import Constraints
 
-__all__ = ["choose_noise"]
+__all__ = ["Foretold", "Rehearsal", "choose_noise", "foretell", "rehearse"]
 
 
 class Fold(NamedTuple):
-    """Some pairs held out (·, 2), their subjects, kinds and weights, and what the others say."""
+    """Which pairs of a trial are held out (m,), what the others say, and where beliefs start."""
 
-    pairs: Array
-    subject: Array
-    kind: Array
-    weight: Array
+    out: NDArray[np.bool_]
     evidence: Evidence
     start: Array
 
 
-class Agreement(NamedTuple):
-    """How probably beliefs agree with each held-out pair (m,), the pairs' weights and subjects."""
+class Rehearsal(NamedTuple):
+    """A problem small enough to be learned several times, each time without some of the pairs.
+
+    Attributes
+    ----------
+    problem : MosaicProblem
+    rows : (n,)
+        Which of all rows are in it.
+    trial : Trial
+        All its pairs, each of which is held out once.
+    folds : list of Fold
+    n_clusters : int
+    """
+
+    problem: MosaicProblem
+    rows: Array
+    trial: Trial
+    folds: list[Fold]
+    n_clusters: int
+
+
+class Foretold(NamedTuple):
+    """How probably beliefs that have not heard it agree with each pair (m,) of a trial."""
 
     share: Array
-    weight: Array
-    subject: Array
 
-    def log_chances(self, rate: float) -> NDArray[np.float64]:
-        """log-probability of the held-out pairs of each subject if answers are wrong at `rate`."""
-        right = rate + (1.0 - 2.0 * rate) * self.share
-        return np.asarray(np.bincount(self.subject, self.weight * np.log(right)))
+    def together(self, trial: Trial) -> NDArray[np.float64]:
+        """How probably they put its rows together."""
+        return np.where(trial.must, self.share, 1.0 - self.share)
 
-    def at_best(self, rates: tuple[float, ...]) -> NDArray[np.float64]:
+    def log_chances(self, trial: Trial, rate: float) -> NDArray[np.float64]:
+        """log-probability of each plain pair if answers are wrong at `rate`."""
+        right = rate + (1.0 - 2.0 * rate) * self.share[trial.plain]
+        return np.asarray(trial.weight[trial.plain] * np.log(right))
+
+    def at_best(self, trial: Trial, rates: tuple[float, ...]) -> NDArray[np.float64]:
         """The same at the one of some rates that suits the beliefs best."""
-        return max((self.log_chances(rate) for rate in rates), key=np.sum)
+        return max((self.log_chances(trial, rate) for rate in rates), key=np.sum)
 
 
+# -- how far pairs are trusted ---------------------------------------------------------------------
 def choose_noise(
-    problem: MosaicProblem, state: MosaicState, coordinates: Float32, kind: StartKind
-) -> Noise:
-    """The noise at which to hear the pairs; that of `problem` is to trust them.
+    problem: MosaicProblem, state: MosaicState, rehearsal: Rehearsal | None
+) -> tuple[Noise, Foretold | None]:
+    """The noise at which to hear the pairs, and what is foretold at it.
 
-    They are trusted where they cannot tell: pairs of one kind alone are predicted best by one
-    cluster, or broken because clusters are too few.
+    That of `problem`, which is to trust them, where they cannot tell: pairs of one kind alone are
+    predicted best by one cluster, or broken because clusters are too few.
 
     Parameters
     ----------
     problem : MosaicProblem
     state : MosaicState
         What is believed, trusting the pairs.
+    rehearsal : Rehearsal or None
+        None if pairs are too few to hold any out.
+    """
+    if rehearsal is None:
+        return problem.noise, None
+    evidence, tuning = problem.evidence, problem.tuning
+    rows = np.unique(evidence.constraints.pairs[evidence.plain])
+    learned = problem.noise.origin == "estimated" and _both_kinds(rehearsal, tuning.folds)
+    if learned and 2 * evidence.n_subjects < tuning.many_pairs * rows.size:
+        return _predicting_noise(problem.noise, rehearsal)
+    noise = problem.noise
+    if learned:
+        rate = settle_noise(problem, state).noise.rate
+        noise = Noise(rate, "chosen") if rate > noise.rate else noise
+    return noise, foretell(rehearsal, noise.rate)
+
+
+def _predicting_noise(trusting: Noise, rehearsal: Rehearsal) -> tuple[Noise, Foretold]:
+    """The noise under which held-out pairs are most probable.
+
+    `trusting` unless less trust is better by more than one standard error.
+    """
+    trial, first = rehearsal.trial, rehearsal.problem.noise.rate
+    ladder = rehearsal.problem.tuning.ladder
+    calm = beliefs = foretell(rehearsal, first)
+    best, found = calm.log_chances(trial, first).sum(), trusting
+    for rate in ladder:
+        doubting = foretell(rehearsal, rate)
+        now = doubting.log_chances(trial, rate).sum()
+        if now <= best:
+            break
+        best, found, beliefs = now, Noise(rate, "chosen"), doubting
+    rates = (first, *ladder)
+    lead = beliefs.at_best(trial, rates) - calm.at_best(trial, rates)
+    doubt = lead.sum() > np.sqrt(lead.size) * lead.std()
+    return (found, beliefs) if doubt else (trusting, calm)
+
+
+def _both_kinds(rehearsal: Rehearsal, folds: int) -> bool:
+    """Whether a fold will hold some plain pairs of either kind."""
+    trial = rehearsal.trial
+    counts = (np.count_nonzero(trial.plain & kind) for kind in (trial.must, ~trial.must))
+    return bool(min(counts) >= 2 * folds)
+
+
+# -- rehearsals ------------------------------------------------------------------------------------
+def rehearse(
+    whole: MosaicProblem, coordinates: Float32, kind: StartKind, n_clusters: int
+) -> Rehearsal | None:
+    """The pairs of `whole` held out in turn; None if they are fewer than two a part.
+
+    Parameters
+    ----------
+    whole : MosaicProblem
     coordinates : (n, e)
         Where the rows lie.
     kind : StartKind
         How to start.
     """
-    evidence = problem.evidence
-    if not _both_kinds(evidence, problem.tuning.folds):
-        return problem.noise
-    rows = np.unique(evidence.constraints.pairs[evidence.plain])
-    if 2 * evidence.n_subjects < problem.tuning.many_pairs * rows.size:
-        return _predicting_noise(problem, coordinates, kind, state.rows.shape[1])
-    rate = settle_noise(problem, state).noise.rate
-    return Noise(rate, "chosen") if rate > problem.noise.rate else problem.noise
-
-
-def _predicting_noise(
-    whole: MosaicProblem, coordinates: Float32, kind: StartKind, n_clusters: int
-) -> Noise:
-    """The noise under which held-out pairs are most probable.
-
-    That of `whole` unless less trust is better by more than one standard error.
-    """
-    tuning = whole.tuning
+    folds = whole.tuning.folds
     rng = np.random.default_rng(kind.seed)  # of its own: what follows does not depend on it
-    problem = _deciding_part(whole, coordinates, rng)
-    if not _both_kinds(problem.evidence, tuning.folds):
-        return whole.noise
-    parts = np.array_split(rng.permutation(problem.evidence.n_subjects), tuning.folds)
-    folds = side_by_side([partial(_hold_out, problem, part, kind, n_clusters) for part in parts])
-    agree = partial(_agreement, problem, folds, n_clusters)
-    trusting = beliefs = agree(problem.noise.rate)
-    best, found = trusting.log_chances(problem.noise.rate).sum(), whole.noise
-    for rate in tuning.ladder:
-        doubting = agree(rate)
-        now = doubting.log_chances(rate).sum()
-        if now <= best:
-            break
-        best, found, beliefs = now, Noise(rate, "chosen"), doubting
-    rates = (problem.noise.rate, *tuning.ladder)
-    lead = beliefs.at_best(rates) - trusting.at_best(rates)
-    return found if lead.sum() > np.sqrt(lead.size) * lead.std() else whole.noise
+    problem, rows = _deciding_part(whole, coordinates, rng)
+    if kind.labels is not None:
+        kind = kind._replace(labels=kind.labels[rows])
+    trial = trial_of(problem.evidence, rng, plain_only=_plain_are_enough(problem))
+    # The same two rows are one subject, whatever was said of them.
+    code = trial.pairs[:, 0] * rows.size + trial.pairs[:, 1]
+    subjects, subject = np.unique(code, return_inverse=True)
+    if subjects.size < 2 * folds:
+        return None
+    turn = rng.permutation(np.arange(subjects.size) % folds)[subject]
+    tasks = [partial(_hold_out, problem, trial, turn == t, kind, n_clusters) for t in range(folds)]
+    return Rehearsal(problem, rows, trial, side_by_side(tasks), n_clusters)
+
+
+def _plain_are_enough(problem: MosaicProblem) -> bool:
+    """Whether pairs that are taken at their word need not be held out."""
+    return problem.evidence.n_subjects >= 2 * problem.tuning.folds
+
+
+def foretell(rehearsal: Rehearsal, rate: float) -> Foretold:
+    """What is said of held-out pairs when the others are heard at `rate`."""
+    trial = rehearsal.trial
+    share = np.empty(trial.must.size)
+    tasks = [partial(_foretell_fold, rehearsal, fold, rate) for fold in rehearsal.folds]
+    for fold, found in zip(rehearsal.folds, side_by_side(tasks), strict=True):
+        share[fold.out] = found
+    return Foretold(share)
 
 
 def _deciding_part(
     problem: MosaicProblem, coordinates: Float32, rng: np.random.Generator
-) -> MosaicProblem:
-    """The problem, or one of fewer rows and pairs that tells as much."""
+) -> tuple[MosaicProblem, Array]:
+    """The problem, or one of fewer rows and pairs that tells as much; and its rows."""
     tuning, n = problem.tuning, len(coordinates)
-    evidence = problem.evidence
-    if evidence.n_subjects > tuning.deciding_pairs:
-        surplus = rng.permutation(evidence.n_subjects)[tuning.deciding_pairs :]
-        evidence = _without(evidence, np.isin(evidence.subject, surplus))
-        problem = problem.with_pairs(evidence, evidence.first_noise())
     known = problem.evidence.constraints
-    inside = np.unique(known.pairs[problem.evidence.plain])  # not rows in hard pairs only
-    # As many rows again are in no such pair, for the field needs to know where rows lie; but no
+    asked = (
+        problem.evidence.is_plain if _plain_are_enough(problem) else np.ones(known.n_pairs, bool)
+    )
+    surplus = rng.permutation(np.flatnonzero(asked))[tuning.deciding_pairs :]
+    if surplus.size:
+        kept = np.ones(known.n_pairs, dtype=bool)
+        kept[surplus] = False
+        evidence = _with_only(problem.evidence, kept)
+        problem = problem.with_pairs(evidence, _noise_of(evidence, problem.noise))
+        known, asked = evidence.constraints, asked[kept]
+    inside = np.unique(known.pairs[asked])
+    # As many rows again are in no pair, for the field needs to know where rows lie; but no
     # more in all than the deciding pairs could have.
     most = min(2 * inside.size, max(2 * tuning.deciding_pairs, inside.size))
     if n <= most:
-        return problem
+        return problem, np.arange(n)
     others = np.setdiff1d(np.arange(n), inside, assume_unique=True)
     rows = np.sort(np.concatenate([inside, rng.permutation(others)[: most - inside.size]]))
     evidence = Evidence(known.subset(rows), tuning)
     count, weights = problem.ridge.field.n_prototypes, problem.weights[rows]
-    noise = evidence.first_noise()
-    return pose(coordinates[rows], count, evidence, weights, noise, problem.settings, rng)
+    noise = _noise_of(evidence, problem.noise)
+    return pose(coordinates[rows], count, evidence, weights, noise, problem.settings, rng), rows
 
 
-def _both_kinds(evidence: Evidence, folds: int) -> bool:
-    """Whether a fold will hold some plain pairs of either kind."""
-    must = evidence.constraints.kind[evidence.plain] > 0
-    counts = (np.unique(evidence.subject[kind]).size for kind in (must, ~must))
-    return min(counts) >= 2 * folds
+def _noise_of(evidence: Evidence, noise: Noise) -> Noise:
+    return evidence.first_noise() if noise.origin == "estimated" else noise
 
 
-def _hold_out(problem: MosaicProblem, part: Array, kind: StartKind, n_clusters: int) -> Fold:
-    """The subjects `part` held out."""
-    whole, known = problem.evidence, problem.evidence.constraints
-    out = np.isin(whole.subject, part)
-    evidence = _without(whole, out)
+def _hold_out(
+    problem: MosaicProblem, trial: Trial, out: NDArray[np.bool_], kind: StartKind, n_clusters: int
+) -> Fold:
+    """The pairs marked in `out` (m,) held out."""
+    known = problem.evidence.constraints
+    n = known.n_samples
+    held = trial.pairs[out]
+    kept = ~np.isin(known.pairs[:, 0] * n + known.pairs[:, 1], held[:, 0] * n + held[:, 1])
+    evidence = _with_only(problem.evidence, kept)
     start = start_labels(problem.with_pairs(evidence, problem.noise), kind, n_clusters)
-    pairs = whole.plain[out]
-    return Fold(
-        pairs=known.pairs[pairs],
-        subject=whole.subject[out],
-        kind=known.kind[pairs],
-        weight=known.weight[pairs],
-        evidence=evidence,
-        start=start,
-    )
+    return Fold(out, evidence, start)
 
 
-def _without(evidence: Evidence, out: Array) -> Evidence:
-    """The evidence without the plain pairs marked in `out`."""
+def _with_only(evidence: Evidence, kept: Array) -> Evidence:
+    """The evidence of some of the pairs."""
     known: Constraints = evidence.constraints
-    kept = np.ones(known.n_pairs, dtype=bool)
-    kept[evidence.plain[out]] = False
     return Evidence(known._take(kept), evidence.tuning)
 
 
-def _agreement(
-    problem: MosaicProblem, folds: list[Fold], n_clusters: int, rate: float
-) -> Agreement:
-    """Of beliefs formed at `rate`."""
-    tasks = [partial(_agree, problem, fold, n_clusters, rate) for fold in folds]
-    share = np.concatenate(side_by_side(tasks))
-    weight, subject = (
-        np.concatenate([getattr(fold, name) for fold in folds]) for name in ("weight", "subject")
-    )
-    return Agreement(share, weight, subject)
-
-
-def _agree(problem: MosaicProblem, fold: Fold, n_clusters: int, rate: float) -> Array:
+def _foretell_fold(rehearsal: Rehearsal, fold: Fold, rate: float) -> Array:
+    problem, trial = rehearsal.problem, rehearsal.trial
     part = problem.with_pairs(fold.evidence, Noise(rate, "chosen"))
-    start = start_from(part, fold.start, n_clusters)
+    start = start_from(part, fold.start, rehearsal.n_clusters)
     rows = form_beliefs(part, start, problem.tuning.pilot_rounds).rows
-    together = np.einsum("ij,ij->i", rows[fold.pairs[:, 0]], rows[fold.pairs[:, 1]])
-    return np.where(fold.kind > 0, together, 1.0 - together)
+    (i, j), must = trial.pairs[fold.out].T, trial.must[fold.out]
+    equal = np.einsum("ij,ij->i", rows[i], rows[j])
+    return np.where(must, equal, 1.0 - equal)

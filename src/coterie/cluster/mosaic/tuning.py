@@ -21,8 +21,9 @@ class Tuning(NamedTuple):
     pilot_prototypes: int = 300
     # ... and no more than this: the work of a fit grows with their square.
     most_prototypes: int = 1000
-    # Numbers among the features (1 GB): beyond, prototypes become fewer as rows become more.
-    most_features: int = 1 << 28
+    # Numbers among the features (400 MB, 100,000 rows). Beyond, rows in pairs teach and a sample of
+    # the others; and where rows in pairs are more, prototypes become fewer.
+    most_features: int = 100_000_000
     # Numbers of what is held for digits only. Beyond, principal components come from a randomised
     # SVD and not from a covariance, prototypes are placed by a sample of the rows, leverages come
     # from a sketch of the features, and posteriors from mean field and not from messages (pairs
@@ -44,8 +45,6 @@ class Tuning(NamedTuple):
     # Noise rate to begin with. Trust first: a high rate explains wrong clusters away, and they
     # stay.
     first_noise: float = 0.01
-    # Nats: among beliefs, a hard pair is a pair of this strength.
-    hard_strength: float = 20.0
 
     # -- starts --------------------------------------------------------------------------------
     # How far around it a pair speaks, as the penalty (in rows) of a field that changes.
@@ -62,8 +61,6 @@ class Tuning(NamedTuple):
     # -- beliefs -------------------------------------------------------------------------------
     # Sweeps along the pairs a round; messages are kept from round to round.
     sweeps: int = 4
-    # A node whose posterior has changed by less has nothing to say: saves most messages.
-    silence: float = 1e-3
 
     # -- trust ---------------------------------------------------------------------------------
     # Pairs a row from which pairs check one another; from 25 the rate that beliefs end with was
@@ -73,8 +70,15 @@ class Tuning(NamedTuple):
     ladder: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3)
     # Parts of the pairs that are held out in turn.
     folds: int = 3
-    # Pairs that decide, where there are more: enough for a rate.
+    # Pairs that decide, where there are more, and rows of a mixture: enough for a rate.
     deciding_pairs: int = 5_000
+
+    # -- judging -------------------------------------------------------------------------------
+    # Confidence that others foretell pairs better than K-Means does, to prefer them: another
+    # clustering by position, or shapes learned from pairs.
+    clear: float = 0.9
+    # Nearest prototypes in the graph that is cut.
+    neighbours: int = 10
 
     # -- search --------------------------------------------------------------------------------
     # Rounds of a race between starts, after which only the best go on. Up to here the noise rate

@@ -1,0 +1,137 @@
+"""How well a clustering foretells the pairs, and whether one does so clearly better than another.
+
+A clustering says of every pair whether its rows are together. What that is worth is learned from
+the pairs themselves, as two shares: of must-links among the pairs that it puts together (p), and
+among those that it keeps apart (q). So pairs of which many are wrong, or clusters of which some
+are, make a clustering less telling but not absurd, and two clusterings can be compared without
+knowing how often pairs are wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from coterie._typing import Array
+from coterie.cluster.mosaic.evidence import Evidence
+
+__all__ = ["Shares", "Trial", "clear_lead", "log_chances", "shares_of", "trial_of"]
+
+
+_SHARE_STEPS = 30
+
+
+class Trial(NamedTuple):
+    """The pairs that clusterings are judged by.
+
+    Attributes
+    ----------
+    pairs : (m, 2)
+    must, plain : (m,) bool
+        Which are must-links, and which may be wrong at a rate that is not known.
+    weight : (m,)
+        What each counts.
+    """
+
+    pairs: Array
+    must: Array
+    plain: Array
+    weight: Array
+
+    def sample(self, most: int, rng: np.random.Generator) -> Trial:
+        """At most so many of the pairs."""
+        if self.must.size <= most:
+            return self
+        chosen = np.sort(rng.permutation(self.must.size)[:most])
+        return Trial(*(part[chosen] for part in self))
+
+    def together(self, labels: Array) -> NDArray[np.float64]:
+        """1 for the pairs (m,) that clusters (n,) put together, 0 for the others."""
+        return np.asarray(labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]], dtype=float)
+
+
+class Shares(NamedTuple):
+    """The share of must-links among pairs put together (p) and among those kept apart (q)."""
+
+    together: float
+    apart: float
+
+    @property
+    def most_noise(self) -> float:
+        """No more pairs can be wrong than this: clusters that are wrong only add to it."""
+        return min(self.apart, 1.0 - self.together)
+
+
+def trial_of(evidence: Evidence, rng: np.random.Generator, *, plain_only: bool = False) -> Trial:
+    """The pairs of `evidence`, each two rows and kind once; or those alone that may be wrong.
+
+    Pairs of one kind alone say nothing by their kind: they are compared with as many random pairs,
+    which are what a pair would be that nobody chose.
+    """
+    pairs, must, plain, weight = evidence.distinct()
+    if plain_only:
+        pairs, must, weight, plain = pairs[plain], must[plain], weight[plain], plain[plain]
+    if must.size and (must.all() or not must.any()):
+        n = evidence.constraints.n_samples
+        first = rng.integers(n, size=must.size)
+        other = (first + rng.integers(1, n, size=must.size)) % n
+        pairs = np.concatenate([pairs, np.column_stack([first, other])])
+        must, plain = np.concatenate([must, ~must]), np.concatenate([plain, np.zeros_like(plain)])
+        weight = np.concatenate([weight, weight])
+    return Trial(pairs, must, plain, weight)
+
+
+def shares_of(trial: Trial, together: Array) -> Shares:
+    """The most probable shares p and q if pairs are together with probability `together` (m,).
+
+    P(must-link) = p t + q (1 - t), by expectation and maximisation, with half a pair of either
+    kind added to both sides. Where pairs put together are must-links less often than others, the
+    clustering tells nothing, and p = q.
+    """
+    must, weight = trial.must, trial.weight
+    base = float((weight[must].sum() + 0.5) / (weight.sum() + 1.0))
+    p = q = base
+    hard = bool(((together == 0.0) | (together == 1.0)).all())
+    near = together  # how probably the pair is together, its kind known
+    for _ in range(1 if hard else _SHARE_STEPS):
+        p, q = (
+            float((weight[must] @ side[must] + 0.5) / (weight @ side + 1.0))
+            for side in (near, 1.0 - near)
+        )
+        if p <= q:
+            return Shares(base, base)
+        inside = np.where(must, p, 1.0 - p) * together
+        outside = np.where(must, q, 1.0 - q) * (1.0 - together)
+        near = inside / (inside + outside)
+    return Shares(p, q)
+
+
+def log_chances(trial: Trial, together: Array) -> NDArray[np.float64]:
+    """Weighted log-probability (m,) of the kind of each pair, from how probably it is together."""
+    p, q = shares_of(trial, together)
+    chance = p * together + q * (1.0 - together)
+    return np.asarray(trial.weight * np.log(np.where(trial.must, chance, 1.0 - chance)))
+
+
+def clear_lead(trial: Trial, lead: Array, confidence: float) -> bool:
+    """Whether leads (m,) add up to more than chance would make of them, by Student's test.
+
+    Pairs with a row in common are not independent: the variance of the sum is that of sums over
+    rows, V = Σ_i (Σ_j d_ij)² - Σ_ij d_ij², with d the leads less their mean. For pairs that share
+    no row it is Σ d². Most pairs are foretold alike by any clustering: as many count as
+    independent as really differ, (Σ d²)² / Σ d⁴.
+    """
+    gaps = lead - lead.mean()
+    alone, fourth = float((gaps**2).sum()), float((gaps**4).sum())
+    if not fourth > 0.0:
+        return False
+    freedom = alone**2 / fourth - 1.0
+    if freedom < 1.0:
+        return False
+    rows, ends = np.unique(trial.pairs, return_inverse=True)
+    by_row = np.bincount(ends.reshape(-1), np.repeat(gaps, 2), minlength=rows.size)
+    error = np.sqrt(max(float((by_row**2).sum()) - alone, alone))
+    return bool(lead.sum() > stdtrit(freedom, confidence) * error)
