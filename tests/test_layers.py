@@ -33,6 +33,7 @@ LAYERS = [
     "mixture",
     "transform",
     "propagation",
+    "records",
     "comparison",
     "estimators",
     "warmup",

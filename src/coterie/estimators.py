@@ -31,6 +31,7 @@ ESTIMATORS: dict[str, str | type] = {
     "dpmeans": "coterie.cluster:DPMeans",
     "gpkmeans": "coterie.propagation:GPKMeans",
     "graphpropagation": "coterie.propagation:GraphPropagation",
+    "dossier": "coterie.records:Dossier",
 }
 
 
