@@ -27,6 +27,7 @@ __all__ = [
     "output_options",
     "pairs_option",
     "raw_option",
+    "together",
 ]
 
 Decorator = Callable[[Any], Any]

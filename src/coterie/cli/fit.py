@@ -17,6 +17,7 @@ from coterie.cli._options import (
     output_options,
     pairs_option,
 )
+from coterie.cli._records import fit_records, record_choices, record_options, suggest_records
 from coterie.words import counted
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = ["fit"]
 @click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
 @method_options
 @feature_options
+@record_options
 @output_options
 @click.option(
     "--save",
@@ -52,6 +54,11 @@ def fit(
     force: bool,
     raw: bool,
     save: Path | None,
+    records: bool,
+    exclusive: str | None,
+    fields: tuple[str, ...],
+    link: Path | None,
+    matches: Path | None,
     **choices: Any,
 ) -> Exit | None:
     """Cluster the rows of a table, with what is known about pairs.
@@ -61,18 +68,53 @@ def fit(
     from coterie.cli._fitting import fit_model, open_inputs
     from coterie.cli._methods import METHODS, build
     from coterie.cli._output import STDOUT, check_free, write_output
-    from coterie.exceptions import InvalidParameter
-    from coterie.tables import Bundle, how_made, results_of, save_bundle, with_results
+    from coterie.exceptions import InvalidData, InvalidParameter
+    from coterie.tables import (
+        Bundle,
+        how_made,
+        read_table,
+        results_of,
+        save_bundle,
+        with_results,
+    )
     from coterie.tables.writing import keeps_types
 
     check_outputs(output, save, force)
+    if records or link is not None:
+        if clusters is not None:
+            raise InvalidParameter("--records finds the number of clusters: leave -k out.")
+        return fit_records(
+            talk,
+            data,
+            pairs,
+            record_choices(fields, exclusive, choices),
+            link=link,
+            hard=hard,
+            output=output,
+            matches=matches,
+            save=save,
+            force=force,
+            raw=raw,
+        )
+    for name, given in (("fields", fields), ("exclusive", exclusive), ("matches", matches)):
+        if given:
+            raise InvalidParameter(f"--{name} is for --records; give --records, or leave it out.")
     takes_pairs = METHODS[method].takes_pairs
     if clusters is None and pairs is None and METHODS[method].counts_by_pairs:
+        suggest_records(talk, read_table(data), choices.get("id_column"))
         raise InvalidParameter(
             f"{method} counts the clusters by the pairs: give -k or --constraints."
         )
     estimator = build(method, clusters, seed, settings)
-    inputs = open_inputs(talk, data, pairs, choices, hard=hard)
+    may_be_records = clusters is None and choices.get("text") is None
+    try:
+        inputs = open_inputs(talk, data, pairs, choices, hard=hard)
+    except InvalidData:  # most often columns whose texts all differ
+        if may_be_records:
+            suggest_records(talk, read_table(data), choices.get("id_column"))
+        raise
+    if may_be_records:
+        suggest_records(talk, inputs.table, inputs.recipe.id_column)
     if output is not None:
         check_free(inputs.table)
     if pairs is not None and not takes_pairs:

@@ -32,7 +32,7 @@ from coterie.records.problem import (
 )
 from coterie.validation import check_constraints, refuse_constraints_as_y
 
-__all__ = ["Dossier"]
+__all__ = ["Dossier", "pose_records"]
 
 Int = NDArray[np.int64]
 
@@ -400,6 +400,16 @@ def _columns_of(X: Any) -> dict[str, NDArray[Any]] | None:
 def _numbers(columns: dict[str, NDArray[Any]]) -> bool:
     """Whether a table holds floats only, as an array would."""
     return all(values.dtype.kind == "f" for values in columns.values())
+
+
+def pose_records(X: Any, *, fields: Any = None, exclusive: Any = None) -> RecordProblem:
+    """Candidates and kinds of pairs of these records, for `solve` with answers as they come.
+
+    Parameters are those of `Dossier`.
+    """
+    read, groups = Dossier(fields, exclusive=exclusive)._read(X, reset=True)
+    with one_blas_thread():
+        return pose(read, groups, np.empty((0, 2), dtype=np.int64))
 
 
 def _cluster_mates(pairs: Int, labels: Int) -> Int:

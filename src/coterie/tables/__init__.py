@@ -10,6 +10,13 @@ from coterie.tables.inputs import Inputs, read_inputs
 from coterie.tables.pairs import name_conflict, name_pairs, pair_table, read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.recipe import Choices, Features, Recipe
+from coterie.tables.record_inputs import (
+    RecordChoices,
+    RecordInputs,
+    looks_like_records,
+    read_records,
+    row_marks,
+)
 from coterie.tables.records import Records, choose_fields, side_by_side
 from coterie.tables.results import Results, results_of
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
@@ -27,6 +34,8 @@ __all__ = [
     "Inputs",
     "Recipe",
     "RecipeRows",
+    "RecordChoices",
+    "RecordInputs",
     "Records",
     "Results",
     "StoredTable",
@@ -35,6 +44,7 @@ __all__ = [
     "doubtful_pairs",
     "how_made",
     "load_bundle",
+    "looks_like_records",
     "name_conflict",
     "name_pairs",
     "open_table",
@@ -42,8 +52,10 @@ __all__ = [
     "read_fitted",
     "read_inputs",
     "read_pairs",
+    "read_records",
     "read_table",
     "results_of",
+    "row_marks",
     "save_bundle",
     "side_by_side",
     "with_results",

@@ -13,7 +13,7 @@ from coterie.tables.reading import read_table
 from coterie.tables.recipe import Choices, Recipe
 from coterie.tables.table import Table
 
-__all__ = ["Inputs", "read_inputs"]
+__all__ = ["Inputs", "read_inputs", "read_known_pairs"]
 
 _SHOWN = 5  # names in a note
 
@@ -84,14 +84,15 @@ def read_inputs(
     notes = [*notes, *_constant(table, recipe, X)]
     known = Constraints(table.n_rows)
     if pairs is not None:
-        known = _read(pairs, ids, by_id=choices.id_column is not None, hard=hard)
+        known = read_known_pairs(pairs, ids, by_id=choices.id_column is not None, hard=hard)
         notes += [] if known.n_pairs else [f"{pairs} holds no pairs"]
     return Inputs(table, ids, recipe, X, known, notes)
 
 
-def _read(
+def read_known_pairs(
     pairs: str | os.PathLike[str], ids: Sequence[str], *, by_id: bool, hard: bool
 ) -> Constraints:
+    """The pairs of a file about the rows with these ids; all of them hard, if so asked."""
     known = read_pairs(pairs, ids, by_id=by_id)
     if not hard:
         return known
