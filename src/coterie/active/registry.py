@@ -27,8 +27,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "consolidate": Consolidate,
     "min-max": MinMax,
     "npu": NPU,
-    "random": RandomPairs,
     "records": RecordQuestions,
+    "random": RandomPairs,
 }
 
 

@@ -106,7 +106,21 @@ def _is_distinctive(field: Field) -> bool:
 def _neighbors(
     texts: list[str], k: int, n_known: int | None, groups: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Pairs of each text with the k most alike by the cosine of its rarer n-grams."""
+    """Pairs of each text with the k most alike by the cosine of its rarer n-grams.
+
+    Texts that occur more than once are looked up once, so that copies do not crowd out the
+    others; they are paired with the next copy.
+    """
+    if n_known is None and (groups < 0).all():
+        different, first, back = np.unique(
+            np.array(texts, dtype=object), return_index=True, return_inverse=True
+        )
+        if different.size < len(texts):
+            alone = np.full(different.size, -1, dtype=np.int64)
+            pairs = first[_neighbors(different.tolist(), k, None, alone)]
+            order = np.argsort(back, kind="stable")
+            copies = (back[order[1:]] == back[order[:-1]]) & (different[back[order[1:]]] != "")
+            return np.concatenate([pairs, np.column_stack([order[:-1], order[1:]])[copies]])
     made, n_with = weighed(grams(texts, (3,) if len(texts) <= _MANY else (3, 5)))
     made = made[:, np.flatnonzero(_looked_up(n_with, len(texts)))]
     made.sort_indices()

@@ -23,7 +23,8 @@ Int = NDArray[np.int64]
 PENALTY = 3.0  # nats: of two records together that are not worth comparing
 _BACKGROUND = 20_000  # random pairs that show what strangers are like
 _CLOSE_AT = -3.0  # nats: records that hang together by pairs above this are all compared
-_CLOSE_UP_TO = 40  # if they are so few
+_CLOSE_UP_TO = 500  # if they are so few
+_CLOSE_PAIRS = 40  # a record, that this may add: the smallest such groups first
 _SURE = 0.001  # a hard answer is taken to be wrong so seldom
 
 
@@ -141,9 +142,19 @@ def told(pairs: Int, constraints: Constraints, error_rate: float, n: int) -> Flo
     return found
 
 
+def _most_rows(sizes: Int, n: int) -> int:
+    """The largest size such that all pairs of groups up to it are not too many."""
+    ordered = np.sort(sizes[sizes <= _CLOSE_UP_TO])
+    total = np.cumsum(ordered * (ordered - 1) // 2)
+    fits = ordered[total <= _CLOSE_PAIRS * n]
+    beyond = ordered[total > _CLOSE_PAIRS * n]
+    # Groups of the first size that does not fit would be taken in part: none of them is.
+    return int(fits[fits < beyond[0]].max(initial=1) if beyond.size else fits.max(initial=1))
+
+
 def _close(problem: RecordProblem, belief: Belief, answered: Int) -> Int:
     """The candidates and, of records that hang together by them, all pairs; and those answered."""
     likely = belief.log_odds(problem.levels) > _CLOSE_AT
     _, group = components(problem.n, problem.pairs[likely])
-    more = pairs_in_groups(group, _CLOSE_UP_TO)
+    more = pairs_in_groups(group, _most_rows(np.bincount(group), problem.n))
     return unique_pairs(np.concatenate([problem.pairs, more, answered]), problem.n)
