@@ -112,12 +112,12 @@ def _neighbors(
     others; they are paired with the next copy.
     """
     if n_known is None and (groups < 0).all():
-        different, first, back = np.unique(
+        different, place, back = np.unique(
             np.array(texts, dtype=object), return_index=True, return_inverse=True
         )
         if different.size < len(texts):
             alone = np.full(different.size, -1, dtype=np.int64)
-            pairs = first[_neighbors(different.tolist(), k, None, alone)]
+            pairs = place[_neighbors(different.tolist(), k, None, alone)]
             order = np.argsort(back, kind="stable")
             copies = (back[order[1:]] == back[order[:-1]]) & (different[back[order[1:]]] != "")
             return np.concatenate([pairs, np.column_stack([order[:-1], order[1:]])[copies]])

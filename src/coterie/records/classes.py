@@ -30,8 +30,12 @@ _MOST_PAIRS = 25_000  # pairs that the classes are learned from
 _PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each field
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
-_SAME_SHAPE = np.array([0.0, 0.0, 0.08, 0.04, 0.05, 0.08, 0.15, 0.2, 0.2, 0.2])
-_STRANGE_SHAPE = np.array([0.0, 0.0, 0.6, 0.2, 0.1, 0.04, 0.01, 0.03, 0.01, 0.01])
+_SAME_SHAPE = np.array(
+    [0, 0, 0.05, 0.02, 0.02, 0.02, 0.02, 0.03, 0.04, 0.05, 0.07, 0.08, 0.2, 0.2, 0.2]
+)
+_STRANGE_SHAPE = np.array(
+    [0, 0, 0.4, 0.2, 0.15, 0.08, 0.05, 0.03, 0.02, 0.01, 0.005, 0.005, 0.03, 0.01, 0.01]
+)
 _PRESENT = SCORES == SCORES
 
 

@@ -16,24 +16,32 @@ from coterie.records.texts import grams, letters_of, weighed
 __all__ = ["BOTH_MISSING", "LEVELS", "N_LEVELS", "ONE_MISSING", "SCORES", "Comparison"]
 
 BOTH_MISSING, ONE_MISSING = 0, 1
-_EDGES = (0.2, 0.4, 0.6, 0.8)  # of a likeness from 0 to 1, between the levels of unequal values
+# Of a likeness from 0 to 1, between the levels of unequal values.
+_EDGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 #: What each level says, in words; the last three are equal values, the rarer the better.
 LEVELS = (
     "missing in both",
     "missing in one",
     "differs",
-    "is a little alike",
-    "is half alike",
-    "is alike",
-    "is nearly the same",
-    "is the same, as often",
-    "is the same",
-    "is the same, and rare",
+    "hardly alike",
+    "a little alike",
+    "somewhat alike",
+    "nearly half alike",
+    "half alike",
+    "rather alike",
+    "alike",
+    "very alike",
+    "nearly the same",
+    "the same, as often",
+    "the same",
+    "the same, and rare",
 )
 N_LEVELS = len(LEVELS)
 #: How much agreement a level is, 0 to 1; NaN where a value is missing.
-SCORES = np.array([np.nan, np.nan, 0.0, 0.15, 0.4, 0.7, 0.9, 1.0, 1.0, 1.0])
-_COMMON, _MIDDLE, _RARE = 7, 8, 9
+SCORES = np.array(
+    [np.nan, np.nan, 0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.75, 0.85, 0.95, 1.0, 1.0, 1.0]
+)
+_COMMON, _MIDDLE, _RARE = N_LEVELS - 3, N_LEVELS - 2, N_LEVELS - 1
 # A value is rare up to so many records, or this share of them; and so on for middling ones.
 _RARE_UP_TO, _MIDDLING_UP_TO = (5, 0.001), (20, 0.02)
 _SHORT = 32  # letters: edits are counted in values up to this length

@@ -3,8 +3,8 @@
 log-odds(pair) = a · (log-odds by the classes) + Σ_c β_c P(class c | pair) + Σ_f δ_f[level of f]
 
 a is near 1, β and δ near 0, unless answers say otherwise: β can turn the opinion about a whole
-class of pairs after a few of them. How near δ is to 0, and how often answers are wrong, is what
-makes the answers most probable (Laplace's approximation of the evidence).
+class of pairs after a few of them. How near δ is to 0, and how often answers are wrong, follows
+from how probable they make the answers (Laplace's approximation of the evidence).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.records.classes import PairClasses
-from coterie.records.comparison import N_LEVELS
+from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING
 
 __all__ = ["Answers", "Belief", "learn"]
 
 Float = NDArray[np.float64]
 
 _DEVIATIONS = (0.1, 0.3, 1.0)  # of δ, to choose from
-_ERROR_RATES = (0.01, 0.05, 0.1, 0.2)  # of answers, to choose from
+_ERROR_RATES = (0.02, 0.05, 0.1, 0.2)  # of answers, to choose from
 _FEW_ERRORS = 15.0  # the prior of the error rate is (1 − ε)^15
 _SCALE_DEVIATION, _CLASS_DEVIATION = 0.15, 2.0  # of a and β
 _STEPS = 50
@@ -94,7 +94,7 @@ def learn(classes: PairClasses, answers: Answers, error_rate: float | None = Non
     if not answers.same.size:
         rate = _ERROR_RATES[1] if error_rate is None else error_rate
         return Belief(classes, 1.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
-    used = _one_hot(answers.levels)
+    used = _stepped(answers.levels)
     columns = np.flatnonzero(used.any(axis=0))
     base = classes.log_odds(answers.levels)
     design = np.column_stack([base, classes.shares(answers.levels), used[:, columns]])
@@ -105,24 +105,39 @@ def learn(classes: PairClasses, answers: Answers, error_rate: float | None = Non
     for deviation, rate in product(_DEVIATIONS, rates):
         spread[n_classes + 1 :] = deviation
         fits.append(_fit(design, answers, spread, rate))
-    best = max(fits, key=lambda fit: fit.evidence)
-    of_level = np.zeros(n_fields * N_LEVELS)
-    of_level[columns] = best.weights[n_classes + 1 :]
+    # Weighed by their evidence rather than the best alone: a few answers seldom decide.
+    evidence = np.array([fit.evidence for fit in fits])
+    share = np.exp(evidence - np.logaddexp.reduce(evidence))
+    weights = share @ np.array([fit.weights for fit in fits])
+    rate = float(share @ np.array([fit.error_rate for fit in fits]))
+    steps = np.zeros(n_fields * N_LEVELS)
+    steps[columns] = weights[n_classes + 1 :]
     return Belief(
         classes,
-        float(best.weights[0]),
-        best.weights[1 : n_classes + 1],
-        of_level.reshape(n_fields, N_LEVELS),
-        best.error_rate,
+        float(weights[0]),
+        weights[1 : n_classes + 1],
+        steps.reshape(n_fields, N_LEVELS) @ _STEPS_OF.T,
+        rate,
     )
 
 
-def _one_hot(levels: NDArray[np.int8]) -> NDArray[np.float64]:
-    m, n_fields = levels.shape
-    made = np.zeros((m, n_fields * N_LEVELS))
-    for f in range(n_fields):
-        made[np.arange(m), f * N_LEVELS + levels[:, f]] = 1.0
+def _steps() -> Float:
+    """What each level is made of, (levels, levels): missing values, or steps up from "differs".
+
+    Levels next to each other share all steps but one, so what is learned of one serves both.
+    """
+    made = np.tril(np.ones((N_LEVELS, N_LEVELS)))
+    made[:, [BOTH_MISSING, ONE_MISSING]] = 0.0
+    made[BOTH_MISSING, BOTH_MISSING] = made[ONE_MISSING, ONE_MISSING] = 1.0
     return made
+
+
+_STEPS_OF = _steps()
+
+
+def _stepped(levels: NDArray[np.int8]) -> Float:
+    """The steps of every field's level, (m, F · levels)."""
+    return _STEPS_OF[levels].reshape(len(levels), -1)
 
 
 class _Fitted(NamedTuple):
