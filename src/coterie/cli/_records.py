@@ -209,9 +209,11 @@ def _in_words(values: dict[str, Any]) -> str:
         lines.append(f"{values['n_broken']} of {counted(values['n_pairs'], 'answer')} broken")
     if values["stopped_early"]:
         lines.append("Stopped early: the best found so far was kept")
-    for name, key in (("Rows", "output"), ("Matches", "matches"), ("Model", "model")):
+    for name, key in (("Rows", "output"), ("Matches", "matches")):
         if values[key] is not None:
             lines.append(f"{name} in {values[key]}")
+    if values["model"] is not None:
+        lines.append(f"Model in {values['model']}, for coterie.load in Python")
     if not any(values[key] for key in ("output", "matches", "model")):
         lines.append("Nothing was written: give -o for the rows, --matches for the pairs")
     return "\n".join(lines)

@@ -63,14 +63,12 @@ class TextValues(Values):
 
     def __init__(self, values: NDArray[np.object_]) -> None:
         self.texts, self.code = _numbered(values)
-        self._grams, _ = weighed(grams(self.texts, (3,)))
+        self._grams = _as_kernels_take(weighed(grams(self.texts, (3,)))[0])
         self._letters = letters_of(self.texts)
 
     def alike(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `Values`."""
-        made = self._grams
-        cosine = _kernels.cosines(made.indptr, made.indices, made.data, a, b)
-        return np.maximum(cosine, self.edited(a, b))
+        return np.maximum(_kernels.cosines(*self._grams, a, b), self.edited(a, b))
 
     def edited(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """One minus the share of letters that differ; −1 where a value is long."""
@@ -113,16 +111,12 @@ class SetValues(Values):
         ]
         indptr = np.concatenate([[0], np.cumsum([len(part) for part in members])]).astype(np.int64)
         indices = np.array([at for part in members for at in part], dtype=np.int64)
-        self._has = sparse.csr_array(
-            (np.ones(indices.size), indices, indptr), shape=(len(texts), max(len(numbers), 1))
-        )
+        self._has = indptr, indices, np.ones(indices.size)
 
     def alike(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `Values`."""
-        has = self._has
-        indptr = has.indptr.astype(np.int64)
-        common = _kernels.cosines(indptr, has.indices.astype(np.int64), has.data, a, b)
-        sizes = np.diff(indptr)
+        common = _kernels.cosines(*self._has, a, b)
+        sizes = np.diff(self._has[0])
         return common / np.maximum(sizes[a] + sizes[b] - common, 1)
 
 
@@ -240,6 +234,11 @@ def _equal_levels(code: NDArray[np.int64], n_known: int | None, kind: str) -> ND
     level[counts <= max(_MIDDLING_UP_TO[0], _MIDDLING_UP_TO[1] * n)] = _MIDDLE
     level[counts <= max(_RARE_UP_TO[0], _RARE_UP_TO[1] * n)] = _RARE
     return level
+
+
+def _as_kernels_take(rows: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The arrays of a CSR matrix, always of the same types."""
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
 
 
 def _numbered(values: NDArray[np.object_]) -> tuple[list[str], NDArray[np.int64]]:
