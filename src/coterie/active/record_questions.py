@@ -56,8 +56,8 @@ class RecordQuestions(Strategy):
     ...           "town": ["Bern", "Bern", "Bern", "Bern", "Basel"]}
     >>> session = ActiveSession(np.arange(5.0)[:, None], strategy=RecordQuestions(people),
     ...                         random_state=0)
-    >>> session.ask().rows
-    (2, 3)
+    >>> session.ask().phase
+    'records'
     """
 
     clusters: ClassVar[bool] = True

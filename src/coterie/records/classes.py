@@ -27,6 +27,7 @@ _ITERATIONS = 60
 _TRIAL_ITERATIONS = 8
 _TRIAL_PAIRS = 5_000  # pairs that decide which class is split
 _MOST_PAIRS = 25_000  # pairs that the classes are learned from
+_FEWEST_PAIRS = 50  # of fewer nothing is learned; classes are as expected
 _PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each field
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
@@ -92,7 +93,7 @@ def fit_classes(
     """
     strangers = _shape_of(background, n_records)
     levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)]
-    if levels.shape[1] == 1 or not len(levels):
+    if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
         return _by_expectation(strangers, n_records)
     share = _start(levels, strangers, n_records)
     centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
@@ -104,7 +105,7 @@ def fit_classes(
 
 
 def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
-    """Two classes as they are expected: one field alone cannot tell what its pairs are made of."""
+    """Two classes as they are expected: one field, or few pairs, cannot tell what they are."""
     shapes = np.stack([_prior_shapes(strangers, True), strangers])
     with np.errstate(divide="ignore"):
         log_level = np.log(shapes)

@@ -44,6 +44,7 @@ SCORES = np.array(
 _COMMON, _MIDDLE, _RARE = N_LEVELS - 3, N_LEVELS - 2, N_LEVELS - 1
 # A value is rare up to so many records, or this share of them; and so on for middling ones.
 _RARE_UP_TO, _MIDDLING_UP_TO = (5, 0.001), (20, 0.02)
+_COMMON_FROM = 0.2  # share of the records
 _SHORT = 32  # letters: edits are counted in values up to this length
 _PAIRS_AT_ONCE = 200_000
 
@@ -233,6 +234,7 @@ def _equal_levels(code: NDArray[np.int64], n_known: int | None, kind: str) -> ND
     level = np.full(counts.size, _COMMON, dtype=np.int8)
     level[counts <= max(_MIDDLING_UP_TO[0], _MIDDLING_UP_TO[1] * n)] = _MIDDLE
     level[counts <= max(_RARE_UP_TO[0], _RARE_UP_TO[1] * n)] = _RARE
+    level[counts > max(2, _COMMON_FROM * n)] = _COMMON  # of few records
     return level
 
 

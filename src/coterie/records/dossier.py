@@ -14,12 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import one_blas_thread
-from coterie.exceptions import CoterieWarning, InfeasibleConstraints, InvalidData, InvalidParameter
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.progress import announce_compiling
 from coterie.records.candidates import find_candidates, unique_pairs
 from coterie.records.comparison import Comparison
 from coterie.records.explaining import PairExplanation, explain_levels
 from coterie.records.fields import Field, read_fields
+from coterie.records.inputs import (
+    as_objects,
+    check_hard,
+    columns_of,
+    group_numbers,
+    only_numbers,
+)
 from coterie.records.partition import Graph, objective, partition
 from coterie.records.problem import (
     PENALTY,
@@ -102,7 +109,7 @@ class Dossier(ConstrainedClusterer):
     --------
     >>> from coterie.records import Dossier
     >>> people = {"name": ["Ann Lee", "Anne Lee", "Bob Ray", "Cid Orr"],
-    ...           "phone": ["555-0199", "555 0199", "555-0123", "555-0777"],
+    ...           "phone": ["228-0199", "228 0199", "907-4432", "613-5077"],
     ...           "town": ["Bern", "Bern", "Bern", "Basel"]}
     >>> Dossier().fit(people).labels_.tolist()
     [0, 0, 1, 2]
@@ -140,7 +147,7 @@ class Dossier(ConstrainedClusterer):
         fields, exclusive = self._read(X, reset=True)
         n = len(fields[0].values)
         given = check_constraints(constraints, n)
-        _check_hard(given, exclusive)
+        check_hard(given, exclusive)
         with one_blas_thread():
             problem = pose(fields, exclusive, self._extra(n))
             solution = solve(problem, given, error_rate=error_rate, threshold=threshold)
@@ -163,9 +170,9 @@ class Dossier(ConstrainedClusterer):
 
     def _read(self, X: Any, *, reset: bool) -> tuple[list[Field], Int]:
         """The fields and the exclusive group of every record (−1: none)."""
-        columns = _columns_of(X)
+        columns = columns_of(X)
         if columns is None or (
-            self.fields is None and self.exclusive is None and _numbers(columns)
+            self.fields is None and self.exclusive is None and only_numbers(columns)
         ):
             X, columns = self._as_array(X, reset=reset), None
         groups: Any = self.exclusive
@@ -186,11 +193,11 @@ class Dossier(ConstrainedClusterer):
             fields = self._in_order(fields)
             if not isinstance(self.exclusive, str):
                 groups = None  # those that were given are of the fitted records
-        return fields, _groups(groups, n)
+        return fields, group_numbers(groups, n)
 
     def _as_array(self, X: Any, *, reset: bool) -> Any:
         """Numbers as every estimator takes them; texts as an array of objects (n, d)."""
-        texts = None if sparse.issparse(X) or hasattr(X, "columns") else _objects(X)
+        texts = None if sparse.issparse(X) or hasattr(X, "columns") else as_objects(X)
         if texts is not None and any(isinstance(value, str) for value in texts.flat):
             if reset:
                 self.n_features_in_ = texts.shape[1]
@@ -377,31 +384,6 @@ class Dossier(ConstrainedClusterer):
         return tags
 
 
-def _objects(X: Any) -> NDArray[Any] | None:
-    """An array of objects (n, d); None for numbers."""
-    array = np.asarray(X)
-    if array.dtype.kind in "UO" and array.ndim == 2:
-        return array.astype(object)
-    return None
-
-
-def _columns_of(X: Any) -> dict[str, NDArray[Any]] | None:
-    """The columns of a data frame or a dict of them; None for an array."""
-    if isinstance(X, Mapping):
-        return {str(name): np.asarray(values) for name, values in X.items()}
-    if not hasattr(X, "columns"):
-        return None
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
-
-
-def _numbers(columns: dict[str, NDArray[Any]]) -> bool:
-    """Whether a table holds floats only, as an array would."""
-    return all(values.dtype.kind == "f" for values in columns.values())
-
-
 def pose_records(X: Any, *, fields: Any = None, exclusive: Any = None) -> RecordProblem:
     """Candidates and kinds of pairs of these records, for `solve` with answers as they come.
 
@@ -424,46 +406,6 @@ def _cluster_mates(pairs: Int, labels: Int) -> Int:
     new = np.repeat(asked[:, 1], many)
     offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
     return np.column_stack([order[np.repeat(starts[asked[:, 0]], many) + offset], new])
-
-
-def _groups(values: Any, n: int) -> Int:
-    """A number for each different value, −1 where it is missing."""
-    if values is None:
-        return np.full(n, -1, dtype=np.int64)
-    held = np.asarray(values)
-    if held.shape != (n,):
-        raise InvalidParameter(
-            f"exclusive has shape {held.shape}; give one group for each of the {n} records."
-        )
-    number: dict[Any, int] = {}
-    return np.array(
-        [
-            -1 if v is None or v != v or v == "" else number.setdefault(v, len(number))
-            for v in held.tolist()
-        ],
-        dtype=np.int64,
-    )
-
-
-def _check_hard(given: Constraints, exclusive: Int) -> None:
-    """Refuse hard answers that contradict each other or the exclusive groups."""
-    if not given.is_hard.any():
-        return
-    conflict = next(iter(given.conflicts(hard_only=True)), None)
-    if conflict is not None:
-        given.check_feasible(given.n_samples, hard_only=True)  # says which pairs clash
-    component = given.closure(hard_only=True).component
-    held = np.flatnonzero(exclusive >= 0)
-    keys, counts = np.unique(
-        np.column_stack([component[held], exclusive[held]]), axis=0, return_counts=True
-    )
-    if (counts > 1).any():
-        which = keys[counts > 1][0]
-        rows = held[(component[held] == which[0]) & (exclusive[held] == which[1])][:2]
-        raise InfeasibleConstraints(
-            f"hard answers join records {rows[0]} and {rows[1]}, which are of one exclusive group; "
-            "remove one of those answers, make it soft, or change the group."
-        )
 
 
 def _warn_of_large_clusters(labels: Int) -> None:
