@@ -44,6 +44,7 @@ def test_what_a_method_takes_is_read_from_its_signature():
         "tvclust": Method(None, False, True, False, None),
         "rdpmeans": Method("n_clusters_hint", False, True, False, None),
         "dpmeans": Method("n_clusters_hint", False, False, False, None),
+        "dossier": Method(None, False, True, False, None),
         "gpkmeans": Method("estimator__n_clusters", True, True, False, "mpckmeans"),
         "graphpropagation": Method("estimator__n_clusters", True, True, False, "mpckmeans"),
     }

@@ -35,6 +35,7 @@ LAYERS = [
     "mixture",
     "transform",
     "propagation",
+    "records",
     "comparison",
     "estimators",
     "warmup",

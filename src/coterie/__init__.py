@@ -24,6 +24,7 @@ __all__ = [
     "ConstrainedKMeans",
     "Constraints",
     "DPMeans",
+    "Dossier",
     "GPKMeans",
     "GraphPropagation",
     "HMRFKMeans",
@@ -65,6 +66,7 @@ _HOMES = {
     "Mosaic": "coterie.cluster",
     "PPC": "coterie.mixture",
     "TVClust": "coterie.mixture",
+    "Dossier": "coterie.records",
     "choose_n_clusters": "coterie.comparison",
     "compare": "coterie.comparison",
     "config": "coterie.data",
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     from coterie.mixture import PPC, TVClust
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation
+    from coterie.records import Dossier
     from coterie.transform import RCA
 else:  # a module `__getattr__` that type checkers saw would make every misspelt name `Any`
 

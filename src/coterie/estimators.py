@@ -29,6 +29,7 @@ ESTIMATORS: dict[str, str | type] = {
     "tvclust": "coterie.mixture:TVClust",
     "rdpmeans": "coterie.cluster:RDPMeans",
     "dpmeans": "coterie.cluster:DPMeans",
+    "dossier": "coterie.records:Dossier",
     "gpkmeans": "coterie.propagation:GPKMeans",
     "graphpropagation": "coterie.propagation:GraphPropagation",
 }

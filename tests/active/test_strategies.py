@@ -22,6 +22,7 @@ from coterie.active import (
     LabelOracle,
     MinMax,
     RandomPairs,
+    RecordQuestions,
     answer_all,
 )
 from coterie.exceptions import InvalidParameter
@@ -38,6 +39,7 @@ EVERY = [
     RandomPairs(skip_implied=False),
     InformationGain(),
     InformationGain(error_rate=0.1),
+    RecordQuestions(recall=1.0),
 ]
 
 

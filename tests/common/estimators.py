@@ -20,6 +20,7 @@ from coterie.cluster import (
 )
 from coterie.mixture import PPC, TVClust
 from coterie.propagation import GPKMeans, GraphPropagation
+from coterie.records import Dossier
 from coterie.testing import Capabilities
 
 
@@ -144,6 +145,15 @@ CASES = [
             fails=RANDOM_START,
         )
         for meta in (GPKMeans, GraphPropagation)
+    ),
+    # An array of numbers is one field, a vector; new rows of a blob are new records.
+    case(
+        Dossier(),
+        predicts=False,
+        fails=dict.fromkeys(
+            ("check_clustering", "check_clustering(readonly_memmap=True)"),
+            "its blobs are three large clusters; Dossier looks for many small ones",
+        ),
     ),
     case(Mosaic(), objective="falls", fails=RANDOM_START | SPARSE_PROBA),
 ]

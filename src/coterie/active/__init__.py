@@ -15,6 +15,7 @@ from coterie.active.oracles import (
 )
 from coterie.active.query import Answer, Query
 from coterie.active.random_pairs import RandomPairs
+from coterie.active.record_questions import RecordQuestions
 from coterie.active.registry import STRATEGIES, make_strategy, register_strategy
 from coterie.active.session import ActiveSession
 from coterie.active.store import AnswerStore
@@ -38,6 +39,7 @@ __all__ = [
     "Planner",
     "Query",
     "RandomPairs",
+    "RecordQuestions",
     "Reply",
     "Strategy",
     "answer_all",

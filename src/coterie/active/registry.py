@@ -11,6 +11,7 @@ from coterie.active.information import InformationGain
 from coterie.active.min_max import MinMax
 from coterie.active.npu import NPU
 from coterie.active.random_pairs import RandomPairs
+from coterie.active.record_questions import RecordQuestions
 from coterie.active.strategy import Strategy
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
@@ -26,6 +27,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
     "consolidate": Consolidate,
     "min-max": MinMax,
     "npu": NPU,
+    "records": RecordQuestions,
     "random": RandomPairs,
 }
 

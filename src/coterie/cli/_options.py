@@ -29,6 +29,7 @@ __all__ = [
     "pairs_option",
     "raw_option",
     "rows_argument",
+    "together",
 ]
 
 Decorator = Callable[[Any], Any]

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from coterie.active import STRATEGIES, ActiveSession, AnswerStore, Query, make_strategy
+from coterie.active import (
+    STRATEGIES,
+    ActiveSession,
+    AnswerStore,
+    Query,
+    RecordQuestions,
+    make_strategy,
+)
 from coterie.active.query import KNOWN
 from coterie.active.store import fingerprint
 from coterie.cli._command import Talk, command
@@ -25,6 +32,7 @@ from coterie.cli._options import (
     fields_option,
     pairs_option,
 )
+from coterie.cli._records import exclusive_option, record_choices, records_option
 from coterie.cli._watch import announce
 from coterie.exceptions import (
     AnswerNotSaved,
@@ -34,12 +42,22 @@ from coterie.exceptions import (
     InvalidData,
     InvalidParameter,
 )
-from coterie.tables import Records, Table, choose_fields, pair_table, side_by_side, write_table
+from coterie.tables import (
+    Records,
+    Table,
+    choose_fields,
+    pair_table,
+    read_records,
+    row_marks,
+    side_by_side,
+    write_table,
+)
 from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.active import Answer
-    from coterie.tables import Inputs
+    from coterie.constraints import Constraints
+    from coterie.tables import Inputs, RecordChoices
 
 __all__ = ["ask"]
 
@@ -84,6 +102,8 @@ _NARROWEST = 40
 )
 @feature_options
 @fields_option
+@records_option
+@exclusive_option
 def ask(
     talk: Talk,
     *,
@@ -97,6 +117,8 @@ def ask(
     annotator: str | None,
     seed: int | None,
     fields: tuple[str, ...],
+    records: bool,
+    exclusive: str | None,
     **choices: Any,
 ) -> None:
     """Cluster records by asking which pairs belong together.
@@ -105,15 +127,46 @@ def ask(
     saved before the next question; quit and come back at any time.
     """
     log = answers or data.with_name(data.name + ".answers.db")
-    how = _how(strategy, clusters, error_rate) | {"budget": budget, "random_state": seed}
     announce(talk)
-    inputs = open_inputs(talk, data, pairs, choices)
-    records = _records(inputs, fields)
+    rest = {"budget": budget, "random_state": seed}
+    if records:
+        if clusters is not None or strategy is not None:
+            raise InvalidParameter("--records has a strategy of its own: leave -k, --strategy out.")
+        chosen = record_choices([f for f in fields if ":" in f], exclusive, choices)
+        rows, shown, known, how = _of_records(data, pairs, chosen, fields, error_rate)
+    else:
+        if exclusive is not None:
+            raise InvalidParameter("--exclusive is for --records; give --records too.")
+        how = _how(strategy, clusters, error_rate)
+        inputs = open_inputs(talk, data, pairs, choices)
+        rows, shown, known = inputs.X, _records(inputs, fields), inputs.constraints
     with AnswerStore(log) as store:
-        session = _open(inputs, store, data, how)
+        session = _open(rows, known, store, data, how | rest)
         with key_reader() as next_key:
-            Conversation(session, records, annotator or _user(), next_key).run()
-        _write_results(session, records, store, data)
+            Conversation(session, shown, annotator or _user(), next_key).run()
+        _write_results(session, shown, store, data)
+
+
+def _of_records(
+    data: Path,
+    pairs: Path | None,
+    chosen: RecordChoices,
+    fields: tuple[str, ...],
+    error_rate: float | None,
+) -> tuple[Any, Records, Constraints, dict[str, Any]]:
+    """What a session about records is made from: rows, what is shown, pairs, the strategy."""
+    inputs = read_records(data, pairs, chosen)
+    if inputs.table.n_rows < 2:
+        raise InvalidData(f"{inputs.table.source} holds fewer than two records.")
+    how = RecordQuestions(
+        inputs.columns,
+        fields=inputs.kinds,
+        exclusive=inputs.exclusive,
+        error_rate="estimate" if error_rate is None else error_rate,
+    )
+    names = [name.rpartition(":")[0] or name for name in fields] or list(inputs.columns)[:12]
+    shown = Records.of(inputs.table, inputs.ids, names)
+    return row_marks(inputs.columns), shown, inputs.constraints, {"strategy": how}
 
 
 def _how(name: str | None, clusters: int | None, error_rate: float | None) -> dict[str, Any]:
@@ -144,12 +197,14 @@ def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:
     return Records.of(table, inputs.ids, choose_fields(table, inputs.recipe, fields))
 
 
-def _open(inputs: Inputs, store: AnswerStore, data: Path, how: dict[str, Any]) -> ActiveSession:
+def _open(
+    rows: Any, known: Constraints, store: AnswerStore, data: Path, how: dict[str, Any]
+) -> ActiveSession:
     """The session of this log; one about other features is refused with the way on."""
     try:
-        return ActiveSession(inputs.X, constraints=inputs.constraints, store=store, **how)
+        return ActiveSession(rows, constraints=known, store=store, **how)
     except AnswersMismatch as error:
-        if store.facts.get("data") == fingerprint(inputs.X):
+        if store.facts.get("data") == fingerprint(rows):
             raise  # the seed is another one
         raise AnswersMismatch(
             f"{store.path} holds answers about other rows, or about {data} with its columns used "

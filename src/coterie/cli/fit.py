@@ -17,6 +17,7 @@ from coterie.cli._options import (
     pairs_option,
     rows_argument,
 )
+from coterie.cli._records import fit_records, record_choices, record_options, suggest_records
 from coterie.cli._streaming import engine_options, how_to_read, passes_by, refuse_unless_reads
 from coterie.words import counted
 
@@ -33,6 +34,7 @@ __all__ = ["fit"]
 @method_options
 @feature_options
 @engine_options
+@record_options
 @output_options
 @click.option(
     "--save",
@@ -57,6 +59,11 @@ def fit(
     force: bool,
     raw: bool,
     save: Path | None,
+    records: bool,
+    exclusive: str | None,
+    fields: tuple[str, ...],
+    link: Path | None,
+    matches: Path | None,
     **choices: Any,
 ) -> Exit | None:
     """Cluster the rows of a table, with what is known about pairs.
@@ -67,24 +74,55 @@ def fit(
     from coterie.cli._fitting import fit_model, open_inputs, open_stored
     from coterie.cli._methods import METHODS, build
     from coterie.cli._output import STDOUT, check_free, write_output
-    from coterie.exceptions import InvalidParameter
-    from coterie.tables import Bundle, how_made, labelled, save_bundle
+    from coterie.exceptions import InvalidData, InvalidParameter
+    from coterie.tables import Bundle, how_made, labelled, read_table, save_bundle
     from coterie.tables.writing import keeps_types
 
     check_outputs(output, save, force)
+    if records or link is not None:
+        if clusters is not None:
+            raise InvalidParameter("--records finds the number of clusters: leave -k out.")
+        return fit_records(
+            talk,
+            how_to_read(data).paths,
+            pairs,
+            record_choices(fields, exclusive, choices),
+            link=link,
+            hard=hard,
+            output=output,
+            matches=matches,
+            save=save,
+            force=force,
+            raw=raw,
+        )
+    for name, given in (("fields", fields), ("exclusive", exclusive), ("matches", matches)):
+        if given:
+            raise InvalidParameter(f"--{name} is for --records; give --records, or leave it out.")
     takes_pairs = METHODS[method].takes_pairs
     if clusters is None and pairs is None and METHODS[method].counts_by_pairs:
+        first = how_to_read(data, workers, address)
+        if first.reason is None:
+            suggest_records(talk, read_table(first.paths[0]), choices.get("id_column"))
         raise InvalidParameter(
             f"{method} counts the clusters by the pairs: give -k or --constraints."
         )
     estimator = build(method, clusters, seed, settings)
     reading = refuse_unless_reads(estimator, method, how_to_read(data, workers, address))
+    # Whether the rows look like records is seen in memory only.
+    may_be_records = clusters is None and choices.get("text") is None and reading.reason is None
     with passes_by(workers, address):
         inputs: Inputs | StoredInputs
-        if reading.reason is None:
-            inputs = open_inputs(talk, reading.paths[0], pairs, choices, hard=hard)
-        else:
-            inputs = open_stored(talk, reading, pairs, choices, hard=hard)
+        try:
+            if reading.reason is None:
+                inputs = open_inputs(talk, reading.paths[0], pairs, choices, hard=hard)
+            else:
+                inputs = open_stored(talk, reading, pairs, choices, hard=hard)
+        except InvalidData:  # most often columns whose texts all differ
+            if may_be_records:
+                suggest_records(talk, read_table(reading.paths[0]), choices.get("id_column"))
+            raise
+        if may_be_records:
+            suggest_records(talk, inputs.table, inputs.recipe.id_column)
         if output is not None:
             check_free(inputs.table.source, inputs.table.names)
         if pairs is not None and not takes_pairs:

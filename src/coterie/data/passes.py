@@ -82,7 +82,8 @@ def map_blocks(
     listed_state : NamedTuple of arrays (r, ...), optional
         What belongs to the listed rows.
     """
-    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges_of(rows))
+    edges = edges_of(rows)
+    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
     with one_blas_thread():
         results = current_engine(rows.source).map(function, stretches, arguments)
         yield from count_blocks(results, len(edges))

@@ -9,11 +9,13 @@ from __future__ import annotations
 from coterie.plot.confusion import plot_confusion
 from coterie.plot.curves import plot_learning_curve, plot_objective
 from coterie.plot.maps import plot_clusters, plot_constraints
+from coterie.plot.waterfall import plot_explanation
 
 __all__ = [
     "plot_clusters",
     "plot_confusion",
     "plot_constraints",
+    "plot_explanation",
     "plot_learning_curve",
     "plot_objective",
 ]

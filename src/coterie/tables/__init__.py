@@ -12,6 +12,13 @@ from coterie.tables.notes import Note, added
 from coterie.tables.pairs import name_conflict, name_pairs, pair_table, read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.recipe import Choices, Features, Recipe
+from coterie.tables.record_inputs import (
+    RecordChoices,
+    RecordInputs,
+    looks_like_records,
+    read_records,
+    row_marks,
+)
 from coterie.tables.records import Records, choose_fields, side_by_side
 from coterie.tables.results import Results, results_of
 from coterie.tables.stored_ids import StoredIds
@@ -31,6 +38,8 @@ __all__ = [
     "Note",
     "Recipe",
     "RecipeRows",
+    "RecordChoices",
+    "RecordInputs",
     "Records",
     "Results",
     "StoredIds",
@@ -43,6 +52,7 @@ __all__ = [
     "how_made",
     "labelled",
     "load_bundle",
+    "looks_like_records",
     "name_conflict",
     "name_pairs",
     "only_ids",
@@ -51,8 +61,10 @@ __all__ = [
     "read_fitted",
     "read_inputs",
     "read_pairs",
+    "read_records",
     "read_table",
     "results_of",
+    "row_marks",
     "save_bundle",
     "side_by_side",
     "stream_inputs",

@@ -15,7 +15,7 @@ from coterie.tables.stored_ids import StoredIds
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
 from coterie.tables.table import RowNumbers, Table
 
-__all__ = ["Inputs", "StoredInputs", "read_inputs", "stream_inputs"]
+__all__ = ["Inputs", "StoredInputs", "read_inputs", "read_known_pairs", "stream_inputs"]
 
 _SHOWN = 5  # names in a note
 
@@ -144,7 +144,14 @@ def _pairs(
 ) -> Constraints:
     if pairs is None:
         return Constraints(len(ids))
-    known = read_pairs(pairs, ids, by_id=choices.id_column is not None)
+    return read_known_pairs(pairs, ids, by_id=choices.id_column is not None, hard=hard)
+
+
+def read_known_pairs(
+    pairs: str | os.PathLike[str], ids: Sequence[str], *, by_id: bool, hard: bool
+) -> Constraints:
+    """The pairs of a file about the rows with these ids; all of them hard, if so asked."""
+    known = read_pairs(pairs, ids, by_id=by_id)
     if not hard:
         return known
     try:

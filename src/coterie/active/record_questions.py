@@ -1,0 +1,252 @@
+"""RecordQuestions: ask about the pair of records whose answer would change the clusters most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.active.knowledge import Knowledge
+from coterie.active.query import Answer, Query
+from coterie.active.strategy import Context, Planner, Strategy, bits
+from coterie.constraints import Constraints
+from coterie.exceptions import InvalidParameter
+from coterie.records import RecordProblem, Solution, pose_records, solve
+
+__all__ = ["RecordQuestions"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_CHECK_EVERY = 10  # one question in so many checks a pair that the model is sure of
+_FIRST_CHECKS = 20  # answers before the estimated recall may end the questions
+_SURE = 3.0  # nats
+
+
+@dataclass(frozen=True)
+class RecordQuestions(Strategy):
+    """Candidate pairs of records, by how much their answers may change the clusters.
+
+    For records of the same person, place or product (`coterie.records.Dossier`, whose model this
+    is). Asked next is the pair with the largest
+
+        probability that the answer overturns the clusters × pairs of records that then change,
+
+    less for pairs of a kind that many answers are about already. One question in ten checks a
+    pair that the model is sure of. Questions end when the estimated recall reaches `recall`.
+
+    Parameters
+    ----------
+    records : data frame or dict of columns, optional
+        The records; the rows of the session, as one vector, if not given.
+    fields, exclusive
+        As for `Dossier`.
+    error_rate : float or "estimate", default="estimate"
+        How often answers are wrong.
+    recall : float, default=0.995
+        Estimated share of the true pairs in clusters at which to stop; 1 never stops.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from coterie.active import ActiveSession, RecordQuestions
+    >>> people = {"name": ["Ann Lee", "Anne Lee", "Bob Ray", "Rob Ray", "Cid Orr"],
+    ...           "town": ["Bern", "Bern", "Bern", "Bern", "Basel"]}
+    >>> session = ActiveSession(np.arange(5.0)[:, None], strategy=RecordQuestions(people),
+    ...                         random_state=0)
+    >>> session.ask().phase
+    'records'
+    """
+
+    clusters: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
+    records: Any = field(default=None, repr=False, compare=False)
+    fields: Any = None
+    exclusive: Any = field(default=None, repr=False, compare=False)
+    error_rate: float | str = "estimate"
+    recall: float = 0.995
+
+    def prepare(self, context: Context) -> Planner:
+        """Bind to rows."""
+        if not 0 < self.recall <= 1:
+            raise InvalidParameter(f"recall={self.recall!r} must be above 0 and at most 1.")
+        X = context.space.X if self.records is None else self.records
+        problem = pose_records(X, fields=self.fields, exclusive=self.exclusive)
+        if problem.n != context.space.n:
+            raise InvalidParameter(
+                f"there are {problem.n} records for the {context.space.n} rows of the session."
+            )
+        rate = None if self.error_rate == "estimate" else float(self.error_rate)
+        return RecordPlanner(context, problem, rate, self.recall)
+
+
+class Worth(NamedTuple):
+    """Pairs that may be asked about, (m, 2), and what their answers are worth.
+
+    Attributes
+    ----------
+    flip : (m,)
+        Probability that the answer overturns the clusters.
+    change : (m,)
+        Pairs of records that are then joined or parted.
+    """
+
+    pairs: Int
+    flip: Float
+    change: Float
+    log_odds: Float
+
+
+class RecordPlanner(Planner):
+    """The model at work on the answers in force."""
+
+    def __init__(
+        self, context: Context, problem: RecordProblem, error_rate: float | None, recall: float
+    ) -> None:
+        self.context = context
+        self.problem = problem
+        self.error_rate = error_rate
+        self.recall = recall
+        self._solved: tuple[list[int], Solution] | None = None
+
+    def solution(self, knowledge: Knowledge) -> Solution:
+        """Clusters by the answers; made anew when they have changed."""
+        numbers = [answer.number for answer in knowledge.constraining]
+        if self._solved is None or self._solved[0] != numbers:
+            given = _constraints(self.problem.n, knowledge.constraining)
+            self._solved = numbers, solve(self.problem, given, error_rate=self.error_rate)
+        return self._solved[1]
+
+    def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
+        """Pairs of clusters that no other of these questions is about."""
+        solution = self.solution(knowledge)
+        if self._is_enough(knowledge, solution):
+            return []
+        worth = weigh(solution)
+        askable = np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
+        score = worth.flip * worth.change * self._novelty(knowledge, worth.pairs)
+        found: list[Query] = []
+        used: set[int] = set()
+        n_told = len(knowledge.constraining)
+        for turn in range(count):
+            is_check = (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
+            order = self._checks(knowledge, worth, turn) if is_check else np.argsort(-score)
+            at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+            if at is None:
+                break
+            i, j = worth.pairs[at].tolist()
+            used |= {int(solution.labels[i]), int(solution.labels[j])}
+            askable[at] = False
+            found.append(self._query(i, j, float(worth.log_odds[at]), is_check))
+        return found
+
+    def _first_open(
+        self,
+        knowledge: Knowledge,
+        solution: Solution,
+        pairs: Int,
+        order: Int,
+        askable: NDArray[np.bool_],
+        used: set[int],
+    ) -> int | None:
+        for at in order.tolist():
+            i, j = pairs[at].tolist()
+            touched = {int(solution.labels[i]), int(solution.labels[j])}
+            if askable[at] and not used & touched and knowledge.is_open(i, j):
+                return at
+        return None
+
+    def _novelty(self, knowledge: Knowledge, pairs: Int) -> Float:
+        """1 for kinds of pairs that nobody was asked about, less for the others, (m,)."""
+        asked = np.array([a.pair for a in knowledge.constraining], dtype=np.int64).reshape(-1, 2)
+        classes, comparison = self.problem.classes, self.problem.comparison
+        seen = classes.shares(comparison.levels(asked)).sum(axis=0)
+        return classes.shares(comparison.levels(pairs)) @ (1.0 / np.sqrt(1.0 + seen))
+
+    def _checks(self, knowledge: Knowledge, worth: Worth, turn: int) -> Int:
+        """Pairs the model is sure of, at random: as often joined as apart, those near doubt first.
+
+        Of the many that are surely apart the nearest to doubt are drawn from.
+        """
+        rng = self.context.rng(knowledge, turn)
+        joined = rng.random() < 0.5
+        sure = np.flatnonzero((worth.log_odds > _SURE) if joined else (worth.log_odds < -_SURE))
+        near = sure[np.argsort(np.abs(worth.log_odds[sure]), kind="stable")]
+        return rng.permutation(near[: max(len(near) // 10, 100)])
+
+    def _query(self, i: int, j: int, log_odds: float, is_check: bool) -> Query:
+        chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
+        why = (
+            f"Rows {i} and {j} are the same with probability {chance:.0%}; this question checks "
+            "what seems sure."
+            if is_check
+            else f"Rows {i} and {j} are the same with probability {chance:.0%}, and the answer "
+            "may change the clusters most."
+        )
+        return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
+
+    # -- when to stop ----------------------------------------------------------------------
+    def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
+        told = len(knowledge.constraining)
+        return self.recall < 1 and told >= _FIRST_CHECKS and recall_of(solution) >= self.recall
+
+    def why_finished(self, knowledge: Knowledge) -> str:
+        """The recall is reached, or nothing is left."""
+        found = recall_of(self.solution(knowledge))
+        if self.recall < 1 and found >= self.recall:
+            return f"by estimate {found:.1%} of the records that belong together are together"
+        return "every pair of records that may be the same is answered"
+
+    def labels(self, knowledge: Knowledge) -> Int:
+        """The clusters by the answers so far."""
+        return self.solution(knowledge).labels
+
+    def n_found(self, knowledge: Knowledge) -> int:
+        """How many clusters there are."""
+        return int(self.solution(knowledge).labels.max()) + 1
+
+
+def weigh(solution: Solution) -> Worth:
+    """How likely answers overturn the clusters, and how many pairs then change.
+
+    Two clusters join if the sum of log-odds between them is above 0; a record leaves its cluster
+    if its sum with the others is below. Log-odds of pairs of the same records are not independent,
+    so m of them count as √m.
+    """
+    pairs, labels = solution.pairs, solution.labels
+    odds = np.clip(solution.log_odds, -20.0, 20.0)
+    a, b = labels[pairs[:, 0]], labels[pairs[:, 1]]
+    joined = a == b
+    n_labels = int(labels.max()) + 1
+    sizes = np.bincount(labels, minlength=n_labels)
+    # Apart: all pairs between the two clusters.
+    _, back = np.unique(np.minimum(a, b) * n_labels + np.maximum(a, b), return_inverse=True)
+    between = np.bincount(back, odds) / np.sqrt(np.bincount(back))
+    # Together: the pairs of either record with its cluster; the weaker one would leave.
+    ends = pairs[joined]
+    own = np.zeros(labels.size)
+    np.add.at(own, ends.ravel(), np.repeat(odds[joined], 2))
+    own /= np.sqrt(np.maximum(sizes[labels] - 1, 1))
+    margin = np.where(joined, -np.minimum(own[pairs[:, 0]], own[pairs[:, 1]]), between[back])
+    flip = 1.0 / (1.0 + np.exp(-margin))
+    change = np.where(joined, sizes[a] - 1, sizes[a] * sizes[b]).astype(np.float64)
+    return Worth(pairs, flip, change, odds)
+
+
+def recall_of(solution: Solution) -> float:
+    """Estimated share of the true pairs that are in clusters."""
+    chance = 1.0 / (1.0 + np.exp(-np.clip(solution.log_odds, -700, 700)))
+    joined = solution.labels[solution.pairs[:, 0]] == solution.labels[solution.pairs[:, 1]]
+    return float(chance[joined].sum() / max(chance.sum(), 1e-300))
+
+
+def _constraints(n: int, answers: list[Answer]) -> Constraints:
+    said = [answer for answer in answers if answer.certainty != 0.5]
+    return Constraints.from_arrays(
+        n,
+        np.array([answer.pair for answer in said], dtype=np.int64).reshape(-1, 2),
+        [answer.sign for answer in said],
+        certainty=np.array([np.nan if a.certainty is None else a.certainty for a in said]),
+    )

@@ -1,0 +1,205 @@
+"""Pairs of records that may be the same, found in time that grows as the number of records."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from coterie.records import _kernels
+from coterie.records.fields import Field
+from coterie.records.texts import grams, weighed
+
+__all__ = ["find_candidates", "pairs_in_groups", "unique_pairs"]
+
+_NEIGHBORS = 10  # of the whole record
+_FIELD_NEIGHBORS = 5  # of a distinctive field
+_MOST_FIELDS = 3  # so many fields have neighbours of their own
+_DISTINCT = 0.3  # a field is distinctive from this share of different values on
+_LONG_ENOUGH = 6  # letters, on average, of a distinctive field
+_WORK = 4000  # products per record: n-grams beyond that are too common to look up
+_MANY = 30_000  # records: from here on 3-grams are common, and 5-grams are looked up too
+_BLOCK = 10  # records that share a value are pairs, if they are so few
+_BLOCK_OF_TWO = 5  # the same for two values at once
+
+_TEXTS = ("text", "date", "category", "set")
+
+
+def find_candidates(
+    fields: list[Field],
+    *,
+    n_known: int | None = None,
+    exclusive: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Candidate pairs (m, 2), i < j, sorted; never more than a fixed number a record.
+
+    Nearest neighbours by character n-grams of the whole record and of distinctive fields, nearest
+    vectors, and records that share a rare value or two.
+
+    Parameters
+    ----------
+    fields : list of Field
+    n_known : int, optional
+        Only pairs of a record from here on with one before it: new records with known ones.
+    exclusive : (n,) int, optional
+        Two records of one group are never the same; −1 is no group.
+    """
+    n = len(fields[0].values)
+    groups = np.full(n, -1, dtype=np.int64) if exclusive is None else exclusive
+    found = [_of_texts(fields, n_known, groups)]
+    found += [_of_vectors(f.values, n_known) for f in fields if f.kind == "vector"]
+    found.append(_of_equal_values(fields))
+    return _allowed(unique_pairs(np.concatenate(found), n), n_known, groups)
+
+
+def unique_pairs(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """The pairs with the smaller row first, sorted, each once; none of a row with itself."""
+    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=-1)
+    keys = np.unique((low * n + high)[low < high])
+    return np.column_stack(np.divmod(keys, n)) if keys.size else np.empty((0, 2), dtype=np.int64)
+
+
+def _allowed(
+    pairs: NDArray[np.int64], n_known: int | None, groups: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    apart = (groups[pairs[:, 0]] != groups[pairs[:, 1]]) | (groups[pairs[:, 0]] < 0)
+    if n_known is not None:
+        apart &= (pairs[:, 0] < n_known) & (pairs[:, 1] >= n_known)
+    return pairs[apart]
+
+
+# -- neighbours ----------------------------------------------------------------------------------
+def _of_texts(
+    fields: list[Field], n_known: int | None, groups: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    texts = [field for field in fields if field.kind in _TEXTS]
+    if not texts:
+        return np.empty((0, 2), dtype=np.int64)
+    whole = [
+        " ".join(filter(None, parts)) for parts in zip(*(f.values for f in texts), strict=True)
+    ]
+    found = [_neighbors(whole, _NEIGHBORS, n_known, groups)]
+    if len(texts) > 1:
+        distinctive = sorted(filter(_is_distinctive, texts), key=_distinctness, reverse=True)
+        found += [
+            _neighbors(field.values.tolist(), _FIELD_NEIGHBORS, n_known, groups)
+            for field in distinctive[:_MOST_FIELDS]
+        ]
+    return np.concatenate(found)
+
+
+def _distinctness(field: Field) -> float:
+    held = [text for text in field.values.tolist() if text]
+    return len(set(held)) / len(field.values)
+
+
+def _is_distinctive(field: Field) -> bool:
+    held = [text for text in field.values.tolist() if text]
+    if not held or field.kind != "text":
+        return False
+    return _distinctness(field) >= _DISTINCT and sum(map(len, held)) >= _LONG_ENOUGH * len(held)
+
+
+def _neighbors(
+    texts: list[str], k: int, n_known: int | None, groups: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Pairs of each text with the k most alike by the cosine of its rarer n-grams.
+
+    Texts that occur more than once are looked up once, so that copies do not crowd out the
+    others; they are paired with the next copy.
+    """
+    if n_known is None and (groups < 0).all():
+        different, place, back = np.unique(
+            np.array(texts, dtype=object), return_index=True, return_inverse=True
+        )
+        if different.size < len(texts):
+            alone = np.full(different.size, -1, dtype=np.int64)
+            pairs = place[_neighbors(different.tolist(), k, None, alone)]
+            order = np.argsort(back, kind="stable")
+            copies = (back[order[1:]] == back[order[:-1]]) & (different[back[order[1:]]] != "")
+            return np.concatenate([pairs, np.column_stack([order[:-1], order[1:]])[copies]])
+    made, n_with = weighed(grams(texts, (3,) if len(texts) <= _MANY else (3, 5)))
+    made = made[:, np.flatnonzero(_looked_up(n_with, len(texts)))]
+    made.sort_indices()
+    first = 0 if n_known is None else n_known
+    queries, known = made[first:], made if n_known is None else made[:n_known]
+    postings = known.tocsc()
+    rows = np.arange(first, len(texts))
+    found, _ = _kernels.nearest(
+        queries.indptr.astype(np.int64),
+        queries.indices.astype(np.int64),
+        queries.data,
+        postings.indptr.astype(np.int64),
+        postings.indices.astype(np.int64),
+        postings.data,
+        groups[first:],
+        groups[: known.shape[0]],
+        rows if n_known is None else np.full(rows.size, -1),
+        k,
+    )
+    pairs = np.column_stack([np.repeat(rows, k), found.ravel()])
+    return pairs[pairs[:, 1] >= 0]
+
+
+def _looked_up(n_with: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    """The rarest n-grams whose products together stay within the work that is allowed."""
+    order = np.argsort(n_with, kind="stable")
+    work = np.cumsum(np.square(n_with[order], dtype=np.float64))
+    allowed = np.zeros(n_with.size, dtype=np.bool_)
+    allowed[order[work <= _WORK * n]] = True
+    return allowed & (n_with > 1)
+
+
+def _of_vectors(values: NDArray[np.float64], n_known: int | None) -> NDArray[np.int64]:
+    held = np.flatnonzero(~np.isnan(values).any(axis=1))
+    known = held if n_known is None else held[held < n_known]
+    asked = held if n_known is None else held[held >= n_known]
+    k = min(_NEIGHBORS + (n_known is None), known.size)
+    if k < 1 or not asked.size:
+        return np.empty((0, 2), dtype=np.int64)
+    near = (
+        NearestNeighbors(n_neighbors=k)
+        .fit(values[known])
+        .kneighbors(values[asked], return_distance=False)
+    )
+    return np.column_stack([np.repeat(asked, k), known[near].ravel()])
+
+
+# -- blocks --------------------------------------------------------------------------------------
+def _of_equal_values(fields: list[Field]) -> NDArray[np.int64]:
+    codes = [_codes(field) for field in fields if field.kind in _TEXTS]
+    found = [pairs_in_groups(code, _BLOCK) for code in codes]
+    for a, b in combinations(codes, 2):
+        both = np.where((a >= 0) & (b >= 0), a * (b.max(initial=0) + 1) + b, -1)
+        found.append(pairs_in_groups(both, _BLOCK_OF_TWO))
+    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+
+def _codes(field: Field) -> NDArray[np.int64]:
+    """A number for every different value, −1 for none."""
+    number: dict[Any, int] = {"": -1}
+    values = field.values.tolist()
+    for value in values:
+        number.setdefault(value, len(number) - 1)
+    return np.fromiter(map(number.__getitem__, values), np.int64, count=len(values))
+
+
+def pairs_in_groups(group: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """All pairs within groups of 2 to `most` rows, (m, 2); rows of group −1 are in none."""
+    order = np.argsort(group, kind="stable")
+    order = order[group[order] >= 0]
+    held = group[order]
+    new = np.concatenate([[True], held[1:] != held[:-1]]) if held.size else np.zeros(0, bool)
+    starts = np.flatnonzero(new)
+    sizes = np.diff(np.append(starts, held.size))
+    fits = np.repeat(sizes <= most, sizes)
+    order, held = order[fits], held[fits]
+    found = [np.empty((0, 2), dtype=np.int64)]
+    for step in range(1, most):
+        same = held[step:] == held[:-step] if step < held.size else np.zeros(0, bool)
+        at = np.flatnonzero(same)
+        found.append(np.column_stack([order[at], order[at + step]]))
+    return np.concatenate(found)

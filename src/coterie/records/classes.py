@@ -1,0 +1,260 @@
+"""Kinds of candidate pairs, found without answers: Fellegi and Sunter's model with more classes.
+
+Fellegi and Sunter (1969) know two kinds of pairs, and take the fields as independent in each. Where
+people of one household share surname and address that is badly wrong: the pairs fall into three
+kinds, and the middle one would count as "same". Here classes are added while that explains
+the pairs better (BIC), and a class is "same" only if it is at the level of strangers in at most one
+of the fields that identify a record.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.progress import keep_going
+from coterie.records import _kernels
+from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING, SCORES
+
+__all__ = ["PairClasses", "fit_classes"]
+
+Float = NDArray[np.float64]
+
+_MOST_CLASSES = 6
+_ITERATIONS = 60
+_TRIAL_ITERATIONS = 8
+_TRIAL_PAIRS = 5_000  # pairs that decide which class is split
+_MOST_PAIRS = 25_000  # pairs that the classes are learned from
+_FEWEST_PAIRS = 50  # of fewer nothing is learned; classes are as expected
+_PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each field
+_TOLERANCE = 1e-6  # relative change of the log-likelihood
+# Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
+_SAME_SHAPE = np.array(
+    [0, 0, 0.05, 0.02, 0.02, 0.02, 0.02, 0.03, 0.04, 0.05, 0.07, 0.08, 0.2, 0.2, 0.2]
+)
+_STRANGE_SHAPE = np.array(
+    [0, 0, 0.4, 0.2, 0.15, 0.08, 0.05, 0.03, 0.02, 0.01, 0.005, 0.005, 0.03, 0.01, 0.01]
+)
+_PRESENT = SCORES == SCORES
+
+
+class PairClasses(NamedTuple):
+    """A mixture of classes of pairs.
+
+    Attributes
+    ----------
+    log_weight : (C,)
+    log_level : (C, F, levels)
+        Log-probability of each level of each field in a class; 0 where a value is missing.
+    same : (C,)
+        Probability that pairs of a class are of the same record.
+    separation : float
+        How clear-cut the classes are: 1 if every pair is surely of one of them.
+    """
+
+    log_weight: Float
+    log_level: Float
+    same: Float
+    separation: float
+
+    def shares(self, levels: NDArray[np.int8]) -> Float:
+        """Probabilities of the classes of pairs with these levels (m, F), (m, C)."""
+        share = np.empty((len(levels), self.log_weight.size))
+        _kernels.expect(levels, self.log_weight, self.log_level, share)
+        return share
+
+    def log_odds(self, levels: NDArray[np.int8], same: Float | None = None) -> Float:
+        """log P(same) / P(different), (m,)."""
+        same = self.same if same is None else same
+        joint = self.log_weight + sum(
+            self.log_level[:, f, levels[:, f]].T for f in range(levels.shape[1])
+        )
+        with np.errstate(divide="ignore"):
+            yes = np.logaddexp.reduce(joint + np.log(same), axis=1)
+            no = np.logaddexp.reduce(joint + np.log1p(-same), axis=1)
+        return np.asarray(yes - no)
+
+
+def fit_classes(
+    levels: NDArray[np.int8], background: NDArray[np.int8], n_records: int
+) -> PairClasses:
+    """Classes of candidate pairs, and which of them are "same".
+
+    Parameters
+    ----------
+    levels : (m, F)
+        Of the candidate pairs.
+    background : (b, F)
+        Of random pairs, which are strangers.
+    n_records : int
+        One pair in so many of all is taken to be of the same record, to begin with.
+    """
+    strangers = _shape_of(background, n_records)
+    levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)]
+    if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
+        return _by_expectation(strangers, n_records)
+    share = _start(levels, strangers, n_records)
+    centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
+    fit = _run(levels, share, centres, _ITERATIONS)
+    fit = _grow(levels, fit, strangers)
+    same, _ = label_classes(fit.log_level, strangers)
+    separation = float(np.square(fit.share).sum(axis=1).mean())
+    return PairClasses(fit.log_weight, fit.log_level, same, separation)
+
+
+def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
+    """Two classes as they are expected: one field, or few pairs, cannot tell what they are."""
+    shapes = np.stack([_prior_shapes(strangers, True), strangers])
+    with np.errstate(divide="ignore"):
+        log_level = np.log(shapes)
+    log_level[:, :, ~_PRESENT] = 0.0
+    rate = 1.0 / max(n_records, 2)
+    return PairClasses(np.log([rate, 1 - rate]), log_level, np.array([0.99, 0.01]), 0.0)
+
+
+class _Fit(NamedTuple):
+    log_weight: Float
+    log_level: Float
+    share: Float
+    centres: Float  # (C, F, levels) shapes that the classes lean to
+    likelihood: float
+
+
+def _shape_of(background: NDArray[np.int8], n_records: int) -> Float:
+    """How often each level occurs in each field of strangers, (F, levels), missing values aside.
+
+    Of few records some random pairs are the same: the most alike, about two in n, are left out.
+    """
+    with np.errstate(invalid="ignore"):
+        alike = np.nan_to_num(SCORES)[background].sum(axis=1)
+    most = int(len(background) * (1.0 - min(0.5, 2.0 / max(n_records, 1))))
+    kept = background[np.sort(np.argsort(alike, kind="stable")[:most])]
+    counts = np.zeros((1, background.shape[1], N_LEVELS))
+    _kernels.count_levels(kept, np.ones((len(kept), 1)), counts)
+    counts = np.where(_PRESENT, counts[0] + _PRIOR * _STRANGE_SHAPE, 0.0)
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def _prior_shapes(strangers: Float, same: bool) -> Float:
+    """Expected shapes of a class, (F, levels)."""
+    if not same:
+        return strangers
+    shape = np.tile(_SAME_SHAPE, (strangers.shape[0], 1))
+    return np.asarray(shape / shape.sum(axis=1, keepdims=True))
+
+
+def _start(levels: NDArray[np.int8], strangers: Float, n_records: int) -> Float:
+    """Shares (m, 2) by the expected shapes: one pair in n of all pairs is the same."""
+    ratio = np.zeros_like(strangers)
+    shape = _prior_shapes(strangers, True)
+    ratio[:, _PRESENT] = np.log(shape[:, _PRESENT] / strangers[:, _PRESENT])
+    odds = sum(ratio[f, levels[:, f]] for f in range(levels.shape[1])) - np.log(n_records)
+    chance = 1.0 / (1.0 + np.exp(-np.clip(odds, -50, 50)))
+    return np.column_stack([chance, 1.0 - chance])
+
+
+def _run(levels: NDArray[np.int8], share: Float, centres: Float, iterations: int) -> _Fit:
+    """EM from the shares; the shapes lean to the centres by `_PRIOR` pairs."""
+    share = share.copy()
+    last = -np.inf
+    for step in range(1, iterations + 1):
+        log_weight, log_level = _maximise(levels, share, centres)
+        likelihood = _kernels.expect(levels, log_weight, log_level, share)
+        if abs(likelihood - last) <= _TOLERANCE * abs(likelihood):
+            break
+        last = likelihood
+        if not keep_going(step, iterations, -likelihood):
+            break
+    return _Fit(log_weight, log_level, share, centres, likelihood)
+
+
+def _maximise(levels: NDArray[np.int8], share: Float, centres: Float) -> tuple[Float, Float]:
+    counts = np.zeros((share.shape[1], levels.shape[1], N_LEVELS))
+    _kernels.count_levels(levels, share, counts)
+    counts[:, :, [BOTH_MISSING, ONE_MISSING]] = 0.0
+    counts += _PRIOR * (0.98 * centres + 0.02 * _PRESENT / _PRESENT.sum())
+    with np.errstate(divide="ignore"):
+        log_level = np.log(counts / counts.sum(axis=2, keepdims=True))
+    log_level[:, :, ~_PRESENT] = 0.0
+    weight = share.sum(axis=0) + 1.0
+    return np.log(weight / weight.sum()), log_level
+
+
+# -- more classes --------------------------------------------------------------------------------
+def _grow(levels: NDArray[np.int8], fit: _Fit, strangers: Float) -> _Fit:
+    """Split classes while the BIC improves."""
+    some = np.linspace(0, len(levels) - 1, min(len(levels), _TRIAL_PAIRS)).astype(np.int64)
+    per_class = levels.shape[1] * (int(_PRESENT.sum()) - 1) + 1
+    least = 0.5 * per_class * np.log(max(len(levels), 2))
+    while fit.log_weight.size < _MOST_CLASSES:
+        trials = [
+            _run(levels[some], *_split(levels[some], fit, some, c, strangers), _TRIAL_ITERATIONS)
+            for c in range(fit.log_weight.size)
+        ]
+        best = max(range(len(trials)), key=lambda c: trials[c].likelihood)
+        everything = np.arange(len(levels))
+        more = _run(levels, *_split(levels, fit, everything, best, strangers), _ITERATIONS)
+        if more.likelihood - fit.likelihood <= least:
+            return fit
+        fit = more
+    return fit
+
+
+def _split(
+    levels: NDArray[np.int8], fit: _Fit, rows: NDArray[np.int64], c: int, strangers: Float
+) -> tuple[Float, Float]:
+    """Shares with class c in two, along the direction in which its fields vary together most."""
+    share = fit.share[rows]
+    weight = share[:, c] / max(share[:, c].sum(), 1e-300)
+    score = SCORES[levels]
+    held = ~np.isnan(score)
+    mean = (weight[:, None] * np.where(held, score, 0.0)).sum(axis=0)
+    mean /= np.maximum((weight[:, None] * held).sum(axis=0), 1e-300)
+    residual = np.where(held, score - mean, 0.0)
+    deviation = np.sqrt((weight[:, None] * residual**2).sum(axis=0))
+    residual /= np.maximum(deviation, 1e-9)
+    _, vectors = np.linalg.eigh((residual * weight[:, None]).T @ residual)
+    along = residual @ vectors[:, -1]
+    upper = along > (weight * along).sum()
+    parts = np.where(upper, share[:, c], 0.0), np.where(upper, 0.0, share[:, c])
+    others = [k for k in range(share.shape[1]) if k != c]
+    centre = fit.centres[c]
+    return (
+        np.column_stack([share[:, others], *parts]),
+        np.concatenate([fit.centres[others], [centre, centre]]),
+    )
+
+
+def label_classes(log_level: Float, strangers: Float) -> tuple[Float, int]:
+    """Probability that each class is "same", (C,), and the class that surely is.
+
+    The class that agrees most is "same". Another one is compared with it and with strangers in
+    every field that identifies (by Kullback-Leibler, at least one nat and a tenth of all); its
+    second smallest place between the two says how likely it is "same": one field may have
+    changed, two say that these are others.
+    """
+    agreement = _agreement(np.exp(log_level))  # (C, F)
+    base = _agreement(strangers[None])[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(_PRESENT, log_level - np.log(strangers), 0.0)
+    knowledge = (np.where(_PRESENT, np.exp(log_level), 0.0) * logs).sum(axis=2)  # KL, (C, F)
+    above = np.where(agreement > base, knowledge, 0.0).sum(axis=1)
+    top = int(above.argmax())
+    information = np.where(agreement[top] > base, knowledge[top], 0.0)
+    identifying = information >= max(1.0, 0.1 * information.max(initial=0.0))
+    if not identifying.any():
+        identifying = information >= information.max(initial=0.0)
+    place = (agreement - base) / np.maximum(agreement[top] - base, 1e-9)
+    place = np.sort(np.clip(place[:, identifying], 0.0, 1.0), axis=1)
+    decisive = place[:, 1] if place.shape[1] > 2 else place[:, 0]
+    # In nats; that all fields are strange says more than that two are.
+    odds = 8.0 * (decisive - 0.5) - 5.0 * (1.0 - place.mean(axis=1))
+    same = 1.0 / (1.0 + np.exp(-odds))
+    same[top] = 0.99
+    return np.clip(same, 1e-4, 0.99), top
+
+
+def _agreement(shape: Float) -> Float:
+    return np.asarray((shape * np.nan_to_num(SCORES)).sum(axis=-1))

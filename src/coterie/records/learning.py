@@ -1,0 +1,201 @@
+"""P(same) by the answers: a regularised logistic regression around what was found without any.
+
+log-odds(pair) = a · (log-odds by the classes) + Σ_c β_c P(class c | pair) + Σ_f δ_f[level of f]
+
+a is near 1, β and δ near 0, unless answers say otherwise: β can turn the opinion about a whole
+class of pairs after a few of them. How near δ is to 0, and how often answers are wrong, follows
+from how probable they make the answers (Laplace's approximation of the evidence).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.records.classes import PairClasses
+from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING
+
+__all__ = ["Answers", "Belief", "learn"]
+
+Float = NDArray[np.float64]
+
+_DEVIATIONS = (0.1, 0.3, 1.0)  # of δ, to choose from
+_ERROR_RATES = (0.02, 0.05, 0.1, 0.2)  # of answers, to choose from
+_FEW_ERRORS = 15.0  # the prior of the error rate is (1 − ε)^15
+_SCALE_DEVIATION, _CLASS_DEVIATION = 0.15, 2.0  # of a and β
+_STEPS = 50
+
+
+class Answers(NamedTuple):
+    """Answered pairs.
+
+    Attributes
+    ----------
+    levels : (m, F) int8
+    same : (m,) bool
+    wrong : (m,)
+        Probability that an answer is wrong where it is known; NaN where it is to be estimated.
+    weight : (m,)
+        How many times each counts.
+    """
+
+    levels: NDArray[np.int8]
+    same: NDArray[np.bool_]
+    wrong: Float
+    weight: Float
+
+
+class Belief(NamedTuple):
+    """How log-odds follow from the levels of a pair.
+
+    Attributes
+    ----------
+    classes : PairClasses
+    scale : float
+        a.
+    of_class : (C,)
+        β.
+    of_level : (F, levels)
+        δ.
+    error_rate : float
+        Of answers.
+    """
+
+    classes: PairClasses
+    scale: float
+    of_class: Float
+    of_level: Float
+    error_rate: float
+
+    def log_odds(self, levels: NDArray[np.int8]) -> Float:
+        """log P(same) / P(different) by the fields, (m,)."""
+        found = self.scale * self.classes.log_odds(levels)
+        if self.of_class.any():
+            found += self.classes.shares(levels) @ self.of_class
+        for f in np.flatnonzero(self.of_level.any(axis=1)):
+            found += self.of_level[f, levels[:, f]]
+        return np.asarray(found)
+
+
+def learn(classes: PairClasses, answers: Answers, error_rate: float | None = None) -> Belief:
+    """What the answers make of the classes.
+
+    Parameters
+    ----------
+    classes : PairClasses
+    answers : Answers
+    error_rate : float, optional
+        How often answers are wrong; found if not given.
+    """
+    n_classes, n_fields, _ = classes.log_level.shape
+    if not answers.same.size:
+        rate = _ERROR_RATES[1] if error_rate is None else error_rate
+        return Belief(classes, 1.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
+    used = _stepped(answers.levels)
+    columns = np.flatnonzero(used.any(axis=0))
+    base = classes.log_odds(answers.levels)
+    design = np.column_stack([base, classes.shares(answers.levels), used[:, columns]])
+    spread = np.ones(design.shape[1])
+    spread[0], spread[1 : n_classes + 1] = _SCALE_DEVIATION, _CLASS_DEVIATION
+    rates = _ERROR_RATES if error_rate is None else (error_rate,)
+    fits = []
+    for deviation, rate in product(_DEVIATIONS, rates):
+        spread[n_classes + 1 :] = deviation
+        fits.append(_fit(design, answers, spread, rate))
+    # Weighed by their evidence rather than the best alone: a few answers seldom decide.
+    evidence = np.array([fit.evidence for fit in fits])
+    share = np.exp(evidence - np.logaddexp.reduce(evidence))
+    weights = share @ np.array([fit.weights for fit in fits])
+    rate = float(share @ np.array([fit.error_rate for fit in fits]))
+    steps = np.zeros(n_fields * N_LEVELS)
+    steps[columns] = weights[n_classes + 1 :]
+    return Belief(
+        classes,
+        float(weights[0]),
+        weights[1 : n_classes + 1],
+        steps.reshape(n_fields, N_LEVELS) @ _STEPS_OF.T,
+        rate,
+    )
+
+
+def _steps() -> Float:
+    """What each level is made of, (levels, levels): missing values, or steps up from "differs".
+
+    Levels next to each other share all steps but one, so what is learned of one serves both.
+    """
+    made = np.tril(np.ones((N_LEVELS, N_LEVELS)))
+    made[:, [BOTH_MISSING, ONE_MISSING]] = 0.0
+    made[BOTH_MISSING, BOTH_MISSING] = made[ONE_MISSING, ONE_MISSING] = 1.0
+    return made
+
+
+_STEPS_OF = _steps()
+
+
+def _stepped(levels: NDArray[np.int8]) -> Float:
+    """The steps of every field's level, (m, F · levels)."""
+    return _STEPS_OF[levels].reshape(len(levels), -1)
+
+
+class _Fitted(NamedTuple):
+    weights: Float
+    error_rate: float
+    evidence: float
+
+
+def _fit(design: Float, answers: Answers, spread: Float, error_rate: float) -> _Fitted:
+    """Most probable weights by Fisher scoring, and the evidence for spread and error rate."""
+    wrong = np.where(np.isnan(answers.wrong), error_rate, answers.wrong)
+    mean = np.zeros(design.shape[1])
+    mean[0] = 1.0
+    precision = spread**-2
+    weights = mean.copy()
+    value = _log_posterior(design @ weights, answers, wrong) - _distance(weights, mean, precision)
+    information = np.diag(precision)
+    for _ in range(_STEPS):
+        slope, curve = _derivatives(design @ weights, answers, wrong)
+        information = (design * curve[:, None]).T @ design + np.diag(precision)
+        step = np.linalg.solve(information, design.T @ slope - precision * (weights - mean))
+        length, better = 1.0, False
+        while length > 1e-4 and not better:
+            trial = weights + length * step
+            found = _log_posterior(design @ trial, answers, wrong)
+            found -= _distance(trial, mean, precision)
+            better = found > value
+            length *= 0.5
+        if not better:
+            break
+        gained, weights, value = found - value, trial, found
+        if gained < 1e-6:
+            break
+    _, logdet = np.linalg.slogdet(information)
+    evidence = value + 0.5 * np.log(precision).sum() - 0.5 * logdet
+    return _Fitted(weights, error_rate, float(evidence + _FEW_ERRORS * np.log1p(-error_rate)))
+
+
+def _distance(weights: Float, mean: Float, precision: Float) -> float:
+    return float(0.5 * (precision * np.square(weights - mean)).sum())
+
+
+def _chances(z: Float, answers: Answers, wrong: Float) -> tuple[Float, Float]:
+    """P(same) and the probability of the answer that was given."""
+    p = 1.0 / (1.0 + np.exp(-np.clip(z, -40, 40)))
+    said = p * (1 - wrong) + (1 - p) * wrong
+    return p, np.clip(np.where(answers.same, said, 1 - said), 1e-12, 1.0)
+
+
+def _log_posterior(z: Float, answers: Answers, wrong: Float) -> float:
+    return float((answers.weight * np.log(_chances(z, answers, wrong)[1])).sum())
+
+
+def _derivatives(z: Float, answers: Answers, wrong: Float) -> tuple[Float, Float]:
+    """Slope of the log-likelihood in z, and its Fisher information, (m,) each."""
+    p, given = _chances(z, answers, wrong)
+    change = (1 - 2 * wrong) * p * (1 - p)
+    slope = np.where(answers.same, change, -change) / given
+    said = p * (1 - wrong) + (1 - p) * wrong
+    curve = change**2 / np.clip(said * (1 - said), 1e-12, None)
+    return answers.weight * slope, answers.weight * curve

@@ -1,0 +1,160 @@
+"""From records to clusters: candidates, their levels, P(same), and the partition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.constraints import Constraints
+from coterie.records.candidates import find_candidates, pairs_in_groups, unique_pairs
+from coterie.records.classes import PairClasses, fit_classes
+from coterie.records.comparison import Comparison
+from coterie.records.fields import Field
+from coterie.records.learning import Answers, Belief, learn
+from coterie.records.partition import Graph, components, partition
+
+__all__ = ["PENALTY", "RecordProblem", "Solution", "logistic", "pose", "solve"]
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+PENALTY = 3.0  # nats: of two records together that are not worth comparing
+_BACKGROUND = 20_000  # random pairs that show what strangers are like
+_CLOSE_AT = -3.0  # nats: records that hang together by pairs above this are all compared
+_CLOSE_UP_TO = 500  # if they are so few
+_CLOSE_PAIRS = 40  # a record, that this may add: the smallest such groups first
+_SURE = 0.001  # a hard answer is taken to be wrong so seldom
+
+
+class RecordProblem(NamedTuple):
+    """What does not depend on answers.
+
+    Attributes
+    ----------
+    n : int
+    comparison : Comparison
+    pairs : (m, 2) int64
+        Candidates, i < j, sorted.
+    levels : (m, F) int8
+    classes : PairClasses
+    exclusive : (n,) int64
+    """
+
+    n: int
+    comparison: Comparison
+    pairs: Int
+    levels: NDArray[np.int8]
+    classes: PairClasses
+    exclusive: Int
+
+
+class Solution(NamedTuple):
+    """What came of it with some answers.
+
+    Attributes
+    ----------
+    belief : Belief
+    pairs : (m, 2) int64
+        All pairs that were compared.
+    by_fields : (m,)
+        Log-odds by the fields.
+    log_odds : (m,)
+        With what the answers say of the pair itself, ±inf where that is hard.
+    labels : (n,) int64
+    """
+
+    belief: Belief
+    pairs: Int
+    by_fields: Float
+    log_odds: Float
+    labels: Int
+
+
+def logistic(log_odds: Float) -> Float:
+    """Probabilities of log-odds."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
+
+
+def pose(fields: list[Field], exclusive: Int, extra: Int) -> RecordProblem:
+    """Candidates (with the `extra` pairs (·, 2)), their levels, and the classes they fall into."""
+    n = len(fields[0].values)
+    comparison = Comparison(fields)
+    found = find_candidates(fields, exclusive=exclusive)
+    pairs = unique_pairs(np.concatenate([found, extra]), n)
+    levels = comparison.levels(pairs)
+    classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n)
+    return RecordProblem(n, comparison, pairs, levels, classes, exclusive)
+
+
+def _random_pairs(n: int) -> Int:
+    """Pairs that are the same for every fit of so many records; all there are, of few records."""
+    if n * (n - 1) // 2 <= _BACKGROUND:
+        return np.column_stack(np.triu_indices(n, 1))
+    pairs = np.random.default_rng(n).integers(n, size=(_BACKGROUND, 2))
+    return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+def solve(
+    problem: RecordProblem,
+    constraints: Constraints,
+    *,
+    error_rate: float | None = None,
+    threshold: float = 0.5,
+) -> Solution:
+    """P(same) by the answers, and the partition that follows."""
+    belief = learn(problem.classes, answers_of(problem.comparison, constraints), error_rate)
+    pairs = _close(problem, belief, constraints.pairs)
+    by_fields = belief.log_odds(problem.comparison.levels(pairs))
+    log_odds = by_fields + told(pairs, constraints, belief.error_rate, problem.n)
+    hard = constraints.is_hard
+    graph = Graph(
+        problem.n,
+        pairs,
+        np.where(np.isfinite(log_odds), log_odds, 0.0) - np.log(threshold / (1 - threshold)),
+        PENALTY,
+        constraints.pairs[hard & (constraints.kind > 0)],
+        constraints.pairs[hard & (constraints.kind < 0)],
+        problem.exclusive[:, None],
+    )
+    return Solution(belief, pairs, by_fields, log_odds, partition(graph))
+
+
+def answers_of(comparison: Comparison, constraints: Constraints) -> Answers:
+    """The pairs that say something, as answers about the same record."""
+    used = constraints.weight > 0
+    wrong = np.where(constraints.is_hard, _SURE, 1.0 - constraints.certainty)
+    return Answers(
+        comparison.levels(constraints.pairs[used]),
+        constraints.kind[used] > 0,
+        np.clip(wrong[used], _SURE, 0.5),
+        np.where(constraints.is_hard, 1.0, constraints.weight)[used],
+    )
+
+
+def told(pairs: Int, constraints: Constraints, error_rate: float, n: int) -> Float:
+    """What the answers add to the log-odds of each pair (m,); every answered pair is among them."""
+    strength = constraints.strength(1.0 - min(max(error_rate, 1e-6), 0.49)) * constraints.kind
+    at = np.searchsorted(pairs @ [n, 1], constraints.pairs @ [n, 1])
+    found = np.zeros(len(pairs))
+    np.add.at(found, at, strength)
+    return found
+
+
+def _most_rows(sizes: Int, n: int) -> int:
+    """The largest size such that all pairs of groups up to it are not too many."""
+    ordered = np.sort(sizes[sizes <= _CLOSE_UP_TO])
+    total = np.cumsum(ordered * (ordered - 1) // 2)
+    fits = ordered[total <= _CLOSE_PAIRS * n]
+    beyond = ordered[total > _CLOSE_PAIRS * n]
+    # Groups of the first size that does not fit would be taken in part: none of them is.
+    return int(fits[fits < beyond[0]].max(initial=1) if beyond.size else fits.max(initial=1))
+
+
+def _close(problem: RecordProblem, belief: Belief, answered: Int) -> Int:
+    """The candidates and, of records that hang together by them, all pairs; and those answered."""
+    likely = belief.log_odds(problem.levels) > _CLOSE_AT
+    _, group = components(problem.n, problem.pairs[likely])
+    more = pairs_in_groups(group, _most_rows(np.bincount(group), problem.n))
+    return unique_pairs(np.concatenate([problem.pairs, more, answered]), problem.n)

@@ -1,0 +1,109 @@
+"""Questions about records: what is worth asking, when to stop, how far answers reach."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coterie import Constraints, Dossier
+from coterie.active import ActiveSession, LabelOracle, RecordQuestions, answer_all
+from coterie.exceptions import InvalidParameter
+from reference.records import pairwise, people
+
+
+@pytest.fixture(scope="module")
+def households():
+    columns, truth = people(450, seed=1, households=0.8)
+    del columns["phone"]
+    return columns, truth
+
+
+def session_of(columns, truth, **how):
+    rows = np.arange(truth.size, dtype=float)[:, None]
+    return ActiveSession(rows, strategy=RecordQuestions(columns, **how), random_state=0)
+
+
+def answer(session, truth, count, wrong=0.0, batch=5):
+    rng = np.random.default_rng(0)
+    while session.n_asked < count:
+        for query in session.ask(min(batch, count - session.n_asked)):
+            i, j = query.rows
+            same = (truth[i] == truth[j]) != (rng.random() < wrong)
+            session.tell(query, "same" if same else "different", despite_clash=True)
+
+
+def test_own_questions_help_more_than_random_ones(households):
+    columns, truth = households
+    session = session_of(columns, truth, recall=1.0)
+    before = pairwise(session.labels(), truth)[2]
+    answer(session, truth, 60)
+    after = pairwise(session.labels(), truth)[2]
+    pairs = Dossier().fit(columns).pairs_
+    drawn = pairs[np.random.default_rng(0).choice(len(pairs), 60, replace=False)]
+    kind = np.where(truth[drawn[:, 0]] == truth[drawn[:, 1]], 1, -1)
+    given = Constraints.from_arrays(truth.size, drawn, kind)
+    by_chance = pairwise(Dossier().fit(columns, constraints=given).labels_, truth)[2]
+    assert after > before + 0.01
+    assert after > by_chance
+
+
+def test_wrong_answers_do_little_harm(households):
+    columns, truth = households
+    found = []
+    for wrong in (0.0, 0.1):
+        session = session_of(columns, truth, recall=1.0)
+        answer(session, truth, 100, wrong)
+        found.append(pairwise(session.labels(), truth)[2])
+    assert found[1] > found[0] - 0.03
+
+
+def test_labels_are_those_of_the_estimator(households):
+    columns, truth = households
+    session = session_of(columns, truth)
+    answer(session, truth, 15)
+    model = Dossier().fit(columns, constraints=session.constraints)
+    np.testing.assert_array_equal(session.labels(), model.labels_)
+    assert session.n_found == model.n_clusters_
+
+
+def test_questions_are_of_candidates_and_one_in_ten_is_a_check(households):
+    columns, truth = households
+    session = session_of(columns, truth, recall=1.0)
+    answer(session, truth, 40)
+    phases = [told.phase for told in session.history]
+    assert phases.count("check") == 4
+    assert len({told.pair for told in session.history}) == 40
+
+
+def test_a_batch_asks_about_different_clusters(households):
+    columns, truth = households
+    session = session_of(columns, truth)
+    labels = session.labels()
+    rows = [row for query in session.ask(8) for row in query.rows]
+    touched = [{labels[i], labels[j]} for i, j in zip(rows[::2], rows[1::2], strict=True)]
+    assert sum(map(len, touched)) == len(set.union(*touched))
+
+
+def test_questions_end_when_the_estimated_recall_is_reached():
+    columns, truth = people(200)
+    session = session_of(columns, truth, recall=0.98)
+    done = answer_all(session, LabelOracle(truth)).done
+    assert "of the records that belong together are together" in done
+    assert 20 <= session.n_asked < 100
+    assert pairwise(session.labels(), truth)[1] > 0.97
+
+
+def test_a_session_that_is_undone_asks_the_same(households):
+    columns, truth = households
+    session = session_of(columns, truth)
+    answer(session, truth, 3, batch=1)
+    asked = session.ask()
+    session.tell(asked, "same").undo()
+    assert session.ask() == asked
+
+
+def test_rows_and_records_must_be_as_many():
+    with pytest.raises(InvalidParameter, match="2 records for the 3 rows"):
+        ActiveSession(np.zeros((3, 1)), strategy=RecordQuestions({"name": ["a", "b"]}))
+    with pytest.raises(InvalidParameter, match="recall=0"):
+        ActiveSession(np.zeros((3, 1)), strategy=RecordQuestions(recall=0.0))

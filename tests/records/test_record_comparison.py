@@ -1,0 +1,151 @@
+"""Fields, levels and candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.records import read_fields
+from coterie.records.candidates import find_candidates, pairs_in_groups
+from coterie.records.comparison import LEVELS, Comparison
+from coterie.records.texts import grams, tidy, weighed
+from reference.records import people
+
+
+def level(kind, a, b, *others):
+    values = np.array([a, b, *others], dtype=object)
+    fields = read_fields({"x": values}, {"x": kind})
+    return LEVELS[Comparison(fields).levels(np.array([[0, 1]]))[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "a", "b", "found"),
+    [
+        ("text", "Müller", "mueller", "very alike"),
+        ("text", "O'Neill, Bob", "o neill bob", "the same, and rare"),
+        ("text", "jonathan", "jonahtan", "very alike"),
+        ("text", "smith", "qwxyz", "differs"),
+        ("text", "", None, "missing in both"),
+        ("text", "ann", float("nan"), "missing in one"),
+        ("date", "1980-02-03", "19800203", "the same, and rare"),
+        ("date", "1980-02-03", "1980-03-02", "very alike"),
+        ("date", "03/02/1980", "1980-02-03", "the same, and rare"),
+        ("date", "1980-02-03", "1957-11-29", "a little alike"),
+        ("number", "100", "100.5", "nearly the same"),
+        ("number", "$1,000.00", "1000", "the same, and rare"),
+        ("number", "10", "1000", "differs"),
+        ("category", "red", "rad", "differs"),
+        ("set", "a; b; c", "c|b|a", "the same, and rare"),
+        ("set", "a, b, c", "a, b, d", "half alike"),
+    ],
+)
+def test_levels_of_two_values(kind, a, b, found):
+    assert level(kind, a, b) == found
+
+
+def test_equality_of_a_common_value_is_a_level_of_its_own():
+    assert level("text", "nsw", "nsw", *["nsw"] * 60) == "the same, as often"
+    assert level("text", "nsw", "nsw", *["vic"] * 60) == "the same, and rare"
+
+
+def test_vectors_are_compared_by_distance():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0], [50.0, 50.0], [50.0, 51.0]])
+    levels = Comparison(read_fields(X)).levels(np.array([[0, 1], [0, 2], [0, 3]]))[:, 0]
+    assert [LEVELS[at] for at in levels] == ["the same, and rare", "half alike", "differs"]
+
+
+def test_kinds_are_found_by_the_values():
+    columns = {
+        "postcode": np.array([2000, 3000]),
+        "price": np.array([1.5, 2.25]),
+        "born": np.array(["1980-01-02", "19810203"]),
+        "name": np.array(["ann", "bob"]),
+        "cost": np.array(["$ 1.50", "2.25"]),
+        "id": np.array(["7041054", "2873125"]),
+    }
+    found = {field.name: field.kind for field in read_fields(columns)}
+    assert found == {
+        "postcode": "text",
+        "price": "number",
+        "born": "date",
+        "name": "text",
+        "cost": "number",
+        "id": "text",
+    }
+
+
+def test_what_cannot_be_read_is_named():
+    with pytest.raises(InvalidData, match="row 1: 'much' in the field 'price' is not a number"):
+        read_fields({"price": np.array(["1", "much"], dtype=object)}, {"price": "number"})
+    with pytest.raises(InvalidParameter, match="no column 'nmae'; the records have name"):
+        read_fields({"name": np.array(["a"])}, {"nmae": "text"})
+
+
+def test_slices_of_an_array_are_fields():
+    X = np.arange(12.0).reshape(3, 4)
+    found = read_fields(X, {"place": slice(0, 2), "price": (2, "number")})
+    assert [(f.name, f.kind, f.values.shape) for f in found] == [
+        ("place", "vector", (3, 2)),
+        ("price", "number", (3,)),
+    ]
+
+
+# -- n-grams -------------------------------------------------------------------------------------
+def test_cosines_of_ngrams_by_hand():
+    texts = ["ann lee", "anne lee", "bob"]
+    sets = [{f" {text} "[at : at + 3] for at in range(len(text))} for text in texts]
+    made, n_with = weighed(grams(texts, (3,)))
+    assert made.shape[1] == len(set.union(*sets)) == n_with.size
+    product = (made @ made.T).toarray()
+    weight = {g: np.log1p(3 / sum(g in s for s in sets)) for g in set.union(*sets)}
+
+    def length(grams):
+        return np.sqrt(sum(weight[g] ** 2 for g in grams))
+
+    common = sum(weight[g] ** 2 for g in sets[0] & sets[1])
+    assert product[0, 1] == pytest.approx(common / length(sets[0]) / length(sets[1]))
+    assert product[0, 2] == 0
+    assert product[2, 2] == pytest.approx(1)
+
+
+def test_tidy_keeps_letters_of_every_alphabet():
+    assert tidy("Ærø–Straße 3") == "ærø strasse 3"
+    assert tidy("Иван Иванов") == "иван иванов"
+
+
+# -- candidates ----------------------------------------------------------------------------------
+def test_candidates_contain_the_true_pairs_and_are_few():
+    columns, truth = people(400)
+    pairs = find_candidates(read_fields(columns))
+    true = np.flatnonzero(np.triu(truth[:, None] == truth, 1).ravel())
+    found = np.isin(true, pairs @ [truth.size, 1])
+    assert found.mean() > 0.995
+    assert len(pairs) < 25 * truth.size
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+
+
+def test_all_pairs_of_few_texts_are_found_in_order_of_likeness():
+    texts = np.array(["anna lee", "anna leo", "anna ray", "zzzz"], dtype=object)
+    pairs = find_candidates(read_fields({"name": texts}))
+    assert pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_records_of_one_source_are_no_candidates():
+    columns, truth = people(100)
+    source = np.arange(truth.size) % 2
+    pairs = find_candidates(read_fields(columns), exclusive=source)
+    assert (source[pairs[:, 0]] != source[pairs[:, 1]]).all()
+
+
+def test_new_records_are_compared_with_known_ones():
+    columns, _truth = people(100)
+    pairs = find_candidates(read_fields(columns), n_known=150)
+    assert (pairs[:, 0] < 150).all()
+    assert (pairs[:, 1] >= 150).all()
+
+
+def test_groups_up_to_a_size_are_all_pairs():
+    group = np.array([0, 1, 0, -1, 1, 0, -1, 2, 2, 2, 2])
+    found = {tuple(sorted(pair)) for pair in pairs_in_groups(group, 3).tolist()}
+    assert found == {(0, 2), (0, 5), (2, 5), (1, 4)}
