@@ -23,6 +23,7 @@ LAYERS = [
     "_npy",
     "constraints",
     "validation",
+    "model_selection",
     "data",
     "distortions",
     "inference",

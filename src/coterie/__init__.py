@@ -30,6 +30,7 @@ __all__ = [
     "MPCKMeans",
     "Mosaic",
     "PCKMeans",
+    "PairKFold",
     "PairTable",
     "RDPMeans",
     "SeededKMeans",
@@ -38,6 +39,7 @@ __all__ = [
     "compare",
     "engine",
     "load",
+    "pair_score",
     "save",
 ]
 
@@ -69,6 +71,8 @@ _HOMES = {
     "engine": "coterie.data",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
+    "PairKFold": "coterie.model_selection",
+    "pair_score": "coterie.model_selection",
 }
 
 if TYPE_CHECKING:
@@ -90,6 +94,7 @@ if TYPE_CHECKING:
     from coterie.constraints import Constraints, PairTable
     from coterie.data import engine
     from coterie.mixture import PPC, TVClust
+    from coterie.model_selection import PairKFold, pair_score
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation
     from coterie.transform import RCA

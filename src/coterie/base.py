@@ -44,6 +44,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     that fails leaves an earlier fit as it was.
     """
 
+    # With scikit-learn's metadata routing, constraints go to every clusterer that takes them.
+    __metadata_request__fit = {"constraints": True}  # noqa: RUF012
+    __metadata_request__fit_predict = {"constraints": True}  # noqa: RUF012
+
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 
     def _check_fit_input(

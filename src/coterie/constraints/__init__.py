@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coterie.constraints.constraints import Constraints
+from coterie.constraints.folds import PairRows
 from coterie.constraints.grid import estimate_flip_rate, grid_neighbors
 from coterie.constraints.pair_table import Pair, PairTable
 from coterie.constraints.sampling import LearningCurveSplit, learning_curve_pairs, sample_pairs
@@ -22,6 +23,7 @@ __all__ = [
     "LearningCurveSplit",
     "Link",
     "Pair",
+    "PairRows",
     "PairTable",
     "Relation",
     "estimate_flip_rate",

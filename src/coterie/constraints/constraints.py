@@ -207,6 +207,35 @@ class Constraints:
 
         return subset(self, rows)
 
+    def __getitem__(self, rows: Any) -> Constraints:
+        """`subset(rows)`, as scikit-learn cuts what belongs to rows; `rows` may be a slice too.
+
+        Says so (`LostPairs`) where most pairs have an end outside.
+        """
+        from coterie.constraints.folds import part
+
+        return part(self, rows)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n_samples,): what scikit-learn takes for the rows it may be cut by."""
+        return (self.n_samples,)
+
+    def __len__(self) -> int:
+        """Rows, as of every argument that is cut together with X; pairs are `n_pairs`."""
+        return self.n_samples
+
+    def __bool__(self) -> bool:
+        return True
+
+    # Rows of a Constraints are no values that could be walked through, or made an array of.
+    __iter__ = None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        whole = np.empty((), dtype=object)
+        whole[()] = self
+        return whole
+
     def relabel(self, mapping: ArrayLike, n_samples: int | None = None) -> Constraints:
         """The same pairs where row i is now row `mapping[i]` of `n_samples` (default: as before).
 
@@ -358,7 +387,10 @@ class Constraints:
         ids: Any = None,
         n_samples: int | None = None,
     ) -> Constraints:
-        """One pair a row of any data frame (pandas, polars, pyarrow); arguments name columns.
+        """One pair a row of any data frame; arguments name columns.
+
+        A frame is one of pandas, polars or pyarrow, or anything with `__arrow_c_stream__` (a
+        DuckDB relation).
 
         `ids` lists the user's id of every data row, or is a column of files
         (`coterie.data.open_column`), which is read through and not held; without it, `a` and `b`
