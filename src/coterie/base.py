@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from coterie.constraints import Constraints, PairTable
+from coterie.constraints.exclusive import broken as broken_in_groups
+from coterie.constraints.exclusive import written_for
 from coterie.data import DaskRows, StoredRows, is_dask
 from coterie.exceptions import InvalidData
 from coterie.progress import announce_compiling
@@ -24,17 +26,19 @@ __all__ = ["ConstrainedClusterer", "broken_pairs"]
 
 
 def broken_pairs(
-    labels: NDArray[Any], constraints: Constraints, cost: NDArray[np.float64]
+    labels: NDArray[Any], constraints: Constraints, cost: NDArray[np.float64], scale: float = 1.0
 ) -> PairTable:
-    """The user's pairs that `labels` (n,) break, each with its cost (m,), worst first."""
+    """The user's pairs that `labels` (n,) break, each with its cost (m,), worst first.
+
+    Those of exclusive groups too, where a plain pair costs `scale`.
+    """
     same = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
     broken = np.flatnonzero(same != (constraints.kind > 0))
-    return PairTable(
-        constraints.pairs[broken, 0],
-        constraints.pairs[broken, 1],
-        constraints.kind[broken],
-        cost[broken],
-    )
+    grouped, group_cost = broken_in_groups(constraints.exclusive, labels)
+    pairs = np.concatenate([constraints.pairs[broken], grouped])
+    kind = np.concatenate([constraints.kind[broken], np.full(len(grouped), -1, dtype=np.int8)])
+    value = np.concatenate([cost[broken], scale * group_cost])
+    return PairTable(pairs[:, 0], pairs[:, 1], kind, value)
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
@@ -48,6 +52,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     __metadata_request__fit = {"constraints": True}  # noqa: RUF012
     __metadata_request__fit_predict = {"constraints": True}  # noqa: RUF012
 
+    _keeps_groups = False  # whether exclusive groups need not be written out as pairs
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 
     def _check_fit_input(
@@ -61,6 +66,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         announce_compiling()
         X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])
+        if not self._keeps_groups:
+            pairs = written_for(pairs, type(self).__name__)
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]:

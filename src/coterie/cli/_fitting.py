@@ -17,10 +17,16 @@ __all__ = ["check_fits", "fit_model", "open_inputs"]
 
 
 def open_inputs(
-    talk: Talk, data: Path, pairs: Path | None, choices: dict[str, Any], *, hard: bool = False
+    talk: Talk,
+    data: Path,
+    pairs: Path | None,
+    choices: dict[str, Any],
+    *,
+    hard: bool = False,
+    exclusive: str | None = None,
 ) -> Inputs:
     """What `read_inputs` reads, its notes told; `choices` are the options about columns."""
-    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard)
+    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard, exclusive=exclusive)
     for note in inputs.notes:
         talk.note(note)
     return inputs

@@ -29,6 +29,11 @@ __all__ = ["fit"]
 @data_argument
 @pairs_option
 @click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
+@click.option(
+    "--exclusive",
+    metavar="COLUMN",
+    help="A cluster holds each value of this column at most once; it is not clustered by.",
+)
 @method_options
 @feature_options
 @output_options
@@ -44,6 +49,7 @@ def fit(
     data: Path,
     pairs: Path | None,
     hard: bool,
+    exclusive: str | None,
     clusters: int | None,
     method: str,
     settings: tuple[str, ...],
@@ -72,10 +78,10 @@ def fit(
             f"{method} counts the clusters by the pairs: give -k or --constraints."
         )
     estimator = build(method, clusters, seed, settings)
-    inputs = open_inputs(talk, data, pairs, choices, hard=hard)
+    inputs = open_inputs(talk, data, pairs, choices, hard=hard, exclusive=exclusive)
     if output is not None:
         check_free(inputs.table)
-    if pairs is not None and not takes_pairs:
+    if (pairs is not None or exclusive is not None) and not takes_pairs:
         talk.note(f"{method} does not use pairs; they are left out")
     stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
     made = how_made(

@@ -78,6 +78,8 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
     [0, 1, 0, 0]
     """
 
+    _keeps_groups = True
+
     def __init__(
         self, n_clusters: int = 8, *, metric: str = "euclidean", time_limit: float = 10.0
     ) -> None:
@@ -98,6 +100,8 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         k = check_n_clusters(self.n_clusters, X.shape[0])
         check_choice("metric", self.metric, _METRICS)
         check_real("time_limit", self.time_limit, finite=False)
+        # Written out: all distances between rows are held anyway.
+        given = given.expanded(max_pairs=given.exclusive.n_pairs)
         hard = given.as_hard()
         nodes = Nodes(hard)
         if nodes.count < k:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coterie.constraints.constraints import Constraints
+from coterie.constraints.exclusive import ExclusiveGroups
 from coterie.constraints.folds import PairRows
 from coterie.constraints.grid import estimate_flip_rate, grid_neighbors
 from coterie.constraints.pair_table import Pair, PairTable
@@ -20,6 +21,7 @@ __all__ = [
     "Conflicts",
     "Constraints",
     "Core",
+    "ExclusiveGroups",
     "LearningCurveSplit",
     "Link",
     "Pair",

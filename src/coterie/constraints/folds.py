@@ -81,7 +81,8 @@ def _fold_of_pairs(constraints: Constraints, rows: PairRows) -> Constraints:
             f"the split was made for {rows.pairs.size} pairs, these constraints have "
             f"{constraints.n_pairs}; give PairKFold the constraints that are given to fit"
         )
-    return constraints._take(rows.pairs).subset(np.asarray(rows) + constraints.n_samples)
+    chosen = constraints._take(rows.pairs, constraints.exclusive)
+    return chosen.subset(np.asarray(rows) + constraints.n_samples)
 
 
 def _say_that_pairs_are_lost(whole: Constraints, kept: Constraints) -> None:

@@ -80,6 +80,7 @@ def to_frame(constraints: Constraints, backend: str, ids: Any) -> Any:
     """See `Constraints.to_frame`."""
     from coterie.constraints.pair_table import kind_names
 
+    constraints = constraints.expanded()
     i, j = constraints.pairs.T
     if ids is not None:
         names = np.asarray(ids)
