@@ -13,7 +13,7 @@ from coterie.active.oracles import (
     answer_all,
     answer_all_async,
 )
-from coterie.active.query import Answer, Query
+from coterie.active.query import Answer, Query, SetQuery
 from coterie.active.random_pairs import RandomPairs
 from coterie.active.registry import STRATEGIES, make_strategy, register_strategy
 from coterie.active.session import ActiveSession
@@ -39,6 +39,7 @@ __all__ = [
     "Query",
     "RandomPairs",
     "Reply",
+    "SetQuery",
     "Strategy",
     "answer_all",
     "answer_all_async",

@@ -41,9 +41,31 @@ MIGRATIONS = (
     CREATE TRIGGER events_remain BEFORE DELETE ON events
         BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
     """,
+    """
+    DROP TRIGGER events_stay;
+    DROP TRIGGER events_remain;
+    ALTER TABLE events RENAME TO events_1;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        operation TEXT NOT NULL
+            CHECK (operation IN ('answer', 'retract', 'undo', 'redo', 'name')),
+        number INTEGER UNIQUE, i INTEGER, j INTEGER, answer TEXT, certainty REAL, annotator TEXT,
+        time TEXT, phase TEXT, why TEXT, gain REAL, target INTEGER, text TEXT, step INTEGER,
+        CHECK (operation <> 'answer' OR (number IS NOT NULL AND i IS NOT NULL AND j IS NOT NULL
+            AND i <> j AND answer IN ('same', 'different', 'unknown', 'later'))),
+        CHECK (operation <> 'name' OR (target IS NOT NULL AND text IS NOT NULL))
+    ) STRICT;
+    INSERT INTO events (id, operation, number, i, j, answer, certainty, annotator, time, phase, why,
+        gain, target) SELECT * FROM events_1;
+    DROP TABLE events_1;
+    CREATE TRIGGER events_stay BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    CREATE TRIGGER events_remain BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    """,
 )
 _SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
-_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target"
+_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
 
 
 def fingerprint(X: Any) -> str:
@@ -178,7 +200,8 @@ class AnswerStore:
             values = (answer.number, *answer.rows, answer.answer, answer.certainty)
             values += (answer.annotator, answer.time, answer.phase)
         details = event.details or {}
-        return (event.operation, *values, details.get("why"), details.get("gain"), event.target)
+        asked = details.get("why"), details.get("gain")
+        return (event.operation, *values, *asked, event.target, event.text, event.step)
 
     def events(self) -> Iterator[Event]:
         """All events, oldest first."""
@@ -196,11 +219,13 @@ class AnswerStore:
             why,
             gain,
             target,
+            text,
+            step,
         ) in self._db.execute(query):
             answer = None
             if operation == "answer":
-                answer = Answer(number, (i, j), word, sure, who, time, phase)
-            yield Event(operation, answer, target, {"why": why, "gain": gain})
+                answer = Answer(number, (i, j), word, sure, who, time, phase, step)
+            yield Event(operation, answer, target, {"why": why, "gain": gain}, text, step)
 
     @property
     def facts(self) -> dict[str, str]:
