@@ -24,6 +24,7 @@ LAYERS = [
     "constraints",
     "validation",
     "model_selection",
+    "stability",
     "data",
     "distortions",
     "inference",

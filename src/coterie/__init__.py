@@ -37,9 +37,11 @@ __all__ = [
     "TVClust",
     "choose_n_clusters",
     "compare",
+    "diff",
     "engine",
     "load",
     "pair_score",
+    "renumber",
     "save",
 ]
 
@@ -73,6 +75,8 @@ _HOMES = {
     "save": "coterie.persistence",
     "PairKFold": "coterie.model_selection",
     "pair_score": "coterie.model_selection",
+    "diff": "coterie.stability",
+    "renumber": "coterie.stability",
 }
 
 if TYPE_CHECKING:
@@ -97,6 +101,7 @@ if TYPE_CHECKING:
     from coterie.model_selection import PairKFold, pair_score
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation
+    from coterie.stability import diff, renumber
     from coterie.transform import RCA
 else:  # a module `__getattr__` that type checkers saw would make every misspelt name `Any`
 

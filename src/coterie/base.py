@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints, PairTable
 from coterie.constraints.exclusive import broken as broken_in_groups
 from coterie.constraints.exclusive import written_for
 from coterie.data import DaskRows, StoredRows, is_dask
-from coterie.exceptions import InvalidData
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.progress import announce_compiling
+from coterie.stability import renumber
 from coterie.validation import (
     check_constraints,
     check_rows,
@@ -52,6 +54,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     __metadata_request__fit = {"constraints": True}  # noqa: RUF012
     __metadata_request__fit_predict = {"constraints": True}  # noqa: RUF012
 
+    labels_: Any
     _keeps_groups = False  # whether exclusive groups need not be written out as pairs
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
 
@@ -97,6 +100,43 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         # Width and names of the columns by one row; values are checked as they are read.
         check_rows(self, X.head(), reset=reset, sparse=sparse)
         return X
+
+    def renumber_like(self, old: Any, *, ids: Any = None, old_ids: Any = None) -> Self:
+        """Give the clusters the numbers of an earlier clustering that they share most rows with.
+
+        Labels, centres and whatever else goes by cluster are put in that order, and nothing else
+        changes. Where there are fewer clusters than before, their numbers are still 0..K−1.
+
+        Parameters
+        ----------
+        old : fitted model, or labels (m,)
+        ids, old_ids : sequences, optional
+            The id of every row of each fit, where rows came, went or changed places.
+        """
+        check_is_fitted(self)
+        ordered = self._by_cluster()
+        if ordered is None:
+            raise InvalidParameter(
+                f"{type(self).__name__} cannot put its clusters in another order; "
+                "coterie.renumber(labels, like=old) does so for labels."
+            )
+        before = self.labels_
+        after = renumber(
+            before, getattr(old, "labels_", old), ids=ids, like_ids=old_ids, compact=True
+        )
+        count = max((len(getattr(self, name)) for name in ordered), default=0)
+        number = np.full(max(count, int(before.max()) + 1), -1, dtype=np.int64)
+        number[before] = after
+        number[number < 0] = np.setdiff1d(np.arange(number.size), after)  # empty clusters
+        order = np.argsort(number)
+        for name in ordered:
+            setattr(self, name, getattr(self, name)[order])
+        self.labels_ = after.astype(before.dtype)
+        return self
+
+    def _by_cluster(self) -> tuple[str, ...] | None:
+        """Attributes that hold one entry for each cluster; None: clusters cannot be reordered."""
+        return None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""

@@ -16,6 +16,7 @@ from coterie.active.oracles import (
 from coterie.active.query import Answer, Query, SetQuery
 from coterie.active.random_pairs import RandomPairs
 from coterie.active.registry import STRATEGIES, make_strategy, register_strategy
+from coterie.active.row_ids import RowChanges
 from coterie.active.session import ActiveSession
 from coterie.active.store import AnswerStore
 from coterie.active.strategy import Context, Planner, Strategy
@@ -39,6 +40,7 @@ __all__ = [
     "Query",
     "RandomPairs",
     "Reply",
+    "RowChanges",
     "SetQuery",
     "Strategy",
     "answer_all",

@@ -85,13 +85,15 @@ class Timeline:
             if event.answer is not None and _is_known(event):
                 self.known.add((event.answer.pair, event.answer.answer))
 
-    def answers(self) -> list[Answer]:
-        """Answers in force, in the order they were given."""
-        gone = {event.target for event in self._events() if event.operation == "retract"}
+    def answers(self, gone: bool = False) -> list[Answer]:
+        """Answers in force, in the order they were given: about rows that are there, or `gone`."""
+        retracted = {event.target for event in self._events() if event.operation == "retract"}
         return [
             event.answer
             for event in self._events()
-            if event.answer is not None and event.answer.number not in gone
+            if event.answer is not None
+            and event.answer.number not in retracted
+            and (min(event.answer.rows) < 0) == gone
         ]
 
     def names(self) -> dict[str, list[int]]:
@@ -100,6 +102,7 @@ class Timeline:
         for event in self._events():
             if event.operation == "name" and event.target is not None:
                 of_row[event.target] = event.text or ""
+        of_row = {row: name for row, name in of_row.items() if row >= 0}
         found: dict[str, list[int]] = {}
         for row, name in of_row.items():
             if name:

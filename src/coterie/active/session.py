@@ -27,6 +27,7 @@ from coterie.active.query import (
     check_pair,
 )
 from coterie.active.registry import make_strategy
+from coterie.active.row_ids import RowChanges, RowIds, check_ids
 from coterie.active.space import Space, distortion_of
 from coterie.active.store import AnswerStore, fingerprint
 from coterie.active.strategy import Context, Strategy
@@ -74,6 +75,10 @@ class ActiveSession(ClusterAnswers):
     store : AnswerStore, optional
         Log of the answers. What is in it already is replayed; each answer is on the disk before
         `tell` returns.
+    ids : sequence of str, optional
+        The id of every row. A log is then bound to ids, not to all values: rows may be added,
+        removed, edited or reordered before it is opened again. `row_changes` says which were, and
+        answers about rows that are gone are kept aside (`set_aside`) until they are back.
     clock : callable, optional
         Gives the time of an answer as a string.
 
@@ -106,6 +111,7 @@ class ActiveSession(ClusterAnswers):
         candidates: ArrayLike | None = None,
         random_state: int | None = None,
         store: AnswerStore | None = None,
+        ids: Any = None,
         clock: Callable[[], str] = _now,
     ) -> None:
         rows = check_array(
@@ -117,10 +123,10 @@ class ActiveSession(ClusterAnswers):
         self._store = store
         self._clock = clock
         self._seed = _choose_seed(random_state, store)
+        self._ids: RowIds | None = None
+        self.row_changes = RowChanges((), (), ())
         if store is not None:
-            store.bind(fingerprint(rows), rows.shape, self._seed, repr(self.strategy))
-            for event in store.events():
-                self._timeline.append(event)
+            self._bind(store, rows, None if ids is None else check_ids(ids, rows.shape[0]))
         self._take_in(check_constraints(constraints, rows.shape[0]))
         self._knowledge = Knowledge(self._timeline.answers())
         space = Space(rows, distortion_of(estimator, distortion), _mask(candidates, rows.shape[0]))
@@ -132,14 +138,29 @@ class ActiveSession(ClusterAnswers):
         self._version = 0
         self._planned: tuple[int, int, list[Query]] | None = None
 
+    def _bind(self, store: AnswerStore, rows: Any, ids: list[str] | None) -> None:
+        """Tie the log to the rows, by ids or by values, and replay what is in it."""
+        strategy = repr(self.strategy)
+        if ids is None:
+            store.bind(fingerprint(rows), rows.shape, self._seed, strategy)
+        else:
+            self._ids, self.row_changes = store.bind_ids(ids, rows, self._seed, strategy)
+        for event in store.events():
+            self._timeline.append(event if self._ids is None else self._ids.read(event))
+
+    def _save(self, events: Sequence[Event]) -> None:
+        if self._store is not None and events:
+            self._store.append(
+                *(event if self._ids is None else self._ids.write(event) for event in events)
+            )
+
     def _take_in(self, constraints: Constraints) -> None:
         """Pairs known at the start, as answers; those that the log has already are left out."""
         known = known_answers(
             constraints, self._timeline.n_answers + 1, self._clock(), self._timeline.known
         )
         events = [Event("answer", answer) for answer in known]
-        if self._store is not None and events:
-            self._store.append(*events)
+        self._save(events)
         for event in events:
             self._timeline.append(event)
 
@@ -322,8 +343,7 @@ class ActiveSession(ClusterAnswers):
         """On the disk first, then in memory."""
         for event in events:
             self._timeline.check(event)
-        if self._store is not None and events:
-            self._store.append(*events)
+        self._save(events)
         for event in events:
             self._timeline.append(event)
             if event.operation == "answer" and event.answer is not None:
@@ -339,6 +359,11 @@ class ActiveSession(ClusterAnswers):
     def history(self) -> tuple[Answer, ...]:
         """The answers in force, oldest first; what was known at the start has the phase "known"."""
         return tuple(self._knowledge.answers)
+
+    @property
+    def set_aside(self) -> tuple[Answer, ...]:
+        """Answers in the log about rows that are gone, which have negative numbers."""
+        return tuple(self._timeline.answers(gone=True))
 
     @property
     def random_state(self) -> int:

@@ -111,6 +111,10 @@ def ask(
     records = _records(inputs, fields)
     with AnswerStore(log) as store:
         session = _open(inputs, store, data, how)
+        if any(session.row_changes):
+            talk.note(f"rows changed since the last time: {session.row_changes}")
+        if session.set_aside:
+            talk.note(f"{counted(len(session.set_aside), 'answer')} about rows that are gone")
         with key_reader() as next_key:
             Conversation(session, records, annotator or _user(), next_key).run()
         _write_results(session, records, store, data)
@@ -145,12 +149,16 @@ def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:
 
 
 def _open(inputs: Inputs, store: AnswerStore, data: Path, how: dict[str, Any]) -> ActiveSession:
-    """The session of this log; one about other features is refused with the way on."""
+    """The session of this log; one without ids, about other features, is refused with the way on.
+
+    With an id column the log is bound to ids, whatever becomes of the rows.
+    """
+    ids = None if inputs.recipe.id_column is None else inputs.ids
     try:
-        return ActiveSession(inputs.X, constraints=inputs.constraints, store=store, **how)
+        return ActiveSession(inputs.X, constraints=inputs.constraints, store=store, ids=ids, **how)
     except AnswersMismatch as error:
-        if store.facts.get("data") == fingerprint(inputs.X):
-            raise  # the seed is another one
+        if ids is not None or store.facts.get("data") == fingerprint(inputs.X):
+            raise  # other ids, or another seed
         raise AnswersMismatch(
             f"{store.path} holds answers about other rows, or about {data} with its columns used "
             "in another way: give the data and the options (--features, --drop, --text, --scale, "

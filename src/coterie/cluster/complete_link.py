@@ -151,6 +151,9 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         fitted, new = _near_origin(self.rows_, X) if self.metric != "cosine" else (self.rows_, X)
         return self.labels_[pairwise_distances_argmin(new, fitted, metric=self.metric)]
 
+    def _by_cluster(self) -> tuple[str, ...]:
+        return ()
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

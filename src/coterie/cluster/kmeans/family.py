@@ -275,6 +275,12 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         )
         self._n_features_out = problem.settings.n_clusters
 
+    def _by_cluster(self) -> tuple[str, ...]:
+        metric = np.asarray(self.distortion_params_)
+        several = self._settings(len(self.cluster_centers_), self._distortion()).per_cluster
+        own = several and len(np.atleast_1d(metric)) == len(self.cluster_centers_)
+        return ("cluster_centers_", "distortion_params_") if own else ("cluster_centers_",)
+
     # -- new rows ------------------------------------------------------------------------------
     def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
         """New rows and the centres, measured from one point, and the distortion."""

@@ -41,6 +41,9 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     divergence: Any
     random_state: Any
 
+    def _by_cluster(self) -> tuple[str, ...]:
+        return ("cluster_centers_",)
+
     def _fit(
         self, X: Any, y: Any, constraints: Any, sample_weight: Any, settings: RdpSettings
     ) -> Self:
