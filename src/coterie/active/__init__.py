@@ -1,5 +1,6 @@
 """Ask the right question: sessions, strategies, oracles and the answer log."""
 
+from coterie.active.annotators import AnnotatorTable
 from coterie.active.consolidate import Consolidate, ExploreConsolidate
 from coterie.active.explore import Explore
 from coterie.active.information import InformationGain
@@ -25,6 +26,7 @@ __all__ = [
     "NPU",
     "STRATEGIES",
     "ActiveSession",
+    "AnnotatorTable",
     "Answer",
     "AnswerStore",
     "CallableOracle",

@@ -33,6 +33,7 @@ class Refit:
     """
 
     def __init__(self, estimator: Any) -> None:
+        self._given = estimator
         self._estimator = clone(estimator)
         if "warm_start" in self._estimator.get_params(deep=False):
             self._estimator.set_params(warm_start=True)
@@ -48,3 +49,9 @@ class Refit:
             found = renumber(found, self._last)
         self._last = found
         return found
+
+    def fresh_labels(self, X: Any, constraints: Constraints, n_found: int | None) -> NDArray[Any]:
+        """Clusters of a fit of its own, from no earlier one, that no later one starts from."""
+        estimator = clone(self._given)
+        with_found_clusters(estimator, n_found)
+        return np.array(estimator.fit(X, constraints=constraints).labels_)

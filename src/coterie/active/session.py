@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array
 
 from coterie.active._refit import Refit
+from coterie.active.annotators import AnnotatorTable, estimate_annotators, weighed_pairs
 from coterie.active.cluster_answers import ClusterAnswers
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
@@ -79,6 +80,9 @@ class ActiveSession(ClusterAnswers):
         The id of every row. A log is then bound to ids, not to all values: rows may be added,
         removed, edited or reordered before it is opened again. `row_changes` says which were, and
         answers about rows that are gone are kept aside (`set_aside`) until they are back.
+    weigh_annotators : bool, default=False
+        Whether answers count by how often those who gave them are wrong (`annotators`), each kind
+        by itself, and several about one pair together, instead of the last one alone.
     clock : callable, optional
         Gives the time of an answer as a string.
 
@@ -112,6 +116,7 @@ class ActiveSession(ClusterAnswers):
         random_state: int | None = None,
         store: AnswerStore | None = None,
         ids: Any = None,
+        weigh_annotators: bool = False,
         clock: Callable[[], str] = _now,
     ) -> None:
         rows = check_array(
@@ -122,6 +127,7 @@ class ActiveSession(ClusterAnswers):
         self._timeline = Timeline()
         self._store = store
         self._clock = clock
+        self.weigh_annotators = weigh_annotators
         self._seed = _choose_seed(random_state, store)
         self._ids: RowIds | None = None
         self.row_changes = RowChanges((), (), ())
@@ -137,6 +143,7 @@ class ActiveSession(ClusterAnswers):
         self._labelings: list[NDArray[Any]] = []
         self._version = 0
         self._planned: tuple[int, int, list[Query]] | None = None
+        self._annotators: tuple[int, AnnotatorTable] | None = None
 
     def _bind(self, store: AnswerStore, rows: Any, ids: list[str] | None) -> None:
         """Tie the log to the rows, by ids or by values, and replay what is in it."""
@@ -374,11 +381,38 @@ class ActiveSession(ClusterAnswers):
     def constraints(self) -> Constraints:
         """The answers as constraints, with what the strategy infers by exclusion.
 
-        The last answer about a pair counts. A certainty that was given is kept.
+        The last answer about a pair counts (or all, by `weigh_annotators`). A certainty that was
+        given is kept.
         """
-        pairs = [(a.pair, a.sign, a.certainty) for a in self._knowledge.constraining]
+        if self.weigh_annotators:
+            pairs = weighed_pairs(self._knowledge.answers, self.annotators)
+        else:
+            pairs = self._plain_pairs()
         pairs += [(rows, 1, None) for rows in self._planner.inferred(self._knowledge)]
         return make_constraints(self._rows.shape[0], pairs)
+
+    def _plain_pairs(self) -> list[tuple[tuple[int, int], int, float | None]]:
+        return [(a.pair, a.sign, a.certainty) for a in self._knowledge.constraining]
+
+    @property
+    def annotators(self) -> AnnotatorTable:
+        """Who answered, how much, and how often each is wrong, by kind, with intervals.
+
+        Estimated from answers about the same pairs and, with the clustering that those lead to as
+        one more annotator, from all others (Dawid and Skene 1979).
+        """
+        if self._annotators is None or self._annotators[0] != self._version:
+            said = self._knowledge.answers
+            found = estimate_annotators(said)
+            labels = None
+            if self._refit is not None:
+                first = make_constraints(self._rows.shape[0], weighed_pairs(said, found))
+                labels = self._refit.fresh_labels(self._rows, first, self.n_found)
+            else:
+                labels = self._planner.labels(self._knowledge)
+            found = found if labels is None else estimate_annotators(said, labels)
+            self._annotators = self._version, found
+        return self._annotators[1]
 
     @property
     def n_found(self) -> int | None:
