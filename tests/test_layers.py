@@ -25,6 +25,8 @@ LAYERS = [
     "unreadable",
     "validation",
     "parameters",
+    "model_selection",
+    "stability",
     "data",
     "distortions",
     "inference",

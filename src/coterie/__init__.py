@@ -31,6 +31,7 @@ __all__ = [
     "MPCKMeans",
     "Mosaic",
     "PCKMeans",
+    "PairKFold",
     "PairTable",
     "RDPMeans",
     "SeededKMeans",
@@ -38,8 +39,11 @@ __all__ = [
     "choose_n_clusters",
     "compare",
     "config",
+    "diff",
     "engine",
     "load",
+    "pair_score",
+    "renumber",
     "save",
 ]
 
@@ -73,6 +77,10 @@ _HOMES = {
     "engine": "coterie.data",
     "load": "coterie.persistence",
     "save": "coterie.persistence",
+    "PairKFold": "coterie.model_selection",
+    "pair_score": "coterie.model_selection",
+    "diff": "coterie.stability",
+    "renumber": "coterie.stability",
 }
 
 if TYPE_CHECKING:
@@ -94,9 +102,11 @@ if TYPE_CHECKING:
     from coterie.constraints import Constraints, PairTable
     from coterie.data import config, engine
     from coterie.mixture import PPC, TVClust
+    from coterie.model_selection import PairKFold, pair_score
     from coterie.persistence import load, save
     from coterie.propagation import GPKMeans, GraphPropagation
     from coterie.records import Dossier
+    from coterie.stability import diff, renumber
     from coterie.transform import RCA
 else:  # a module `__getattr__` that type checkers saw would make every misspelt name `Any`
 

@@ -6,17 +6,21 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints, PairTable
+from coterie.constraints.exclusive import broken as broken_in_groups
+from coterie.constraints.exclusive import written_for
 from coterie.data import DaskRows, StoredRows, is_dask, is_stream, spooled
-from coterie.exceptions import InvalidData, UnknownParameter
+from coterie.exceptions import InvalidData, InvalidParameter, UnknownParameter
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
+from coterie.stability import renumber
 from coterie.validation import (
     check_constraints,
     check_rows,
@@ -52,7 +56,8 @@ def check_source(estimator: Any, X: Any, *, reset: bool) -> Any:
     An estimator that needs them in memory (`_reads_stored_rows` is False) refuses others, and says
     in `_instead` what to use.
     """
-    X = as_source(X)
+    if estimator._reads_stored_rows or not is_stream(X):  # else a stream is read into memory
+        X = as_source(X)
     sparse = estimator.__sklearn_tags__().input_tags.sparse
     if not isinstance(X, StoredRows):
         return check_rows(estimator, X, reset=reset, sparse=sparse)
@@ -79,17 +84,19 @@ def refuse_stored_rows(name: str, instead: str) -> None:
 
 
 def broken_pairs(
-    labels: NDArray[Any], constraints: Constraints, cost: NDArray[np.float64]
+    labels: NDArray[Any], constraints: Constraints, cost: NDArray[np.float64], scale: float = 1.0
 ) -> PairTable:
-    """The user's pairs that `labels` (n,) break, each with its cost (m,), worst first."""
+    """The user's pairs that `labels` (n,) break, each with its cost (m,), worst first.
+
+    Those of exclusive groups too, where a plain pair costs `scale`.
+    """
     same = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
     broken = np.flatnonzero(same != (constraints.kind > 0))
-    return PairTable(
-        constraints.pairs[broken, 0],
-        constraints.pairs[broken, 1],
-        constraints.kind[broken],
-        cost[broken],
-    )
+    grouped, group_cost = broken_in_groups(constraints.exclusive, labels)
+    pairs = np.concatenate([constraints.pairs[broken], grouped])
+    kind = np.concatenate([constraints.kind[broken], np.full(len(grouped), -1, dtype=np.int8)])
+    value = np.concatenate([cost[broken], scale * group_cost])
+    return PairTable(pairs[:, 0], pairs[:, 1], kind, value)
 
 
 def _with_names_meant(init: Callable[..., None]) -> Callable[..., None]:
@@ -122,6 +129,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         if "__init__" in vars(cls):
             cls.__init__ = _with_names_meant(cls.__init__)  # type: ignore[method-assign]
 
+    # With scikit-learn's metadata routing, constraints go to every clusterer that takes them.
+    __metadata_request__fit = {"constraints": True}  # noqa: RUF012
+    __metadata_request__fit_predict = {"constraints": True}  # noqa: RUF012
+
+    labels_: Any
+    _keeps_groups = False  # whether exclusive groups need not be written out as pairs
     _reads_stored_rows = False  # whether rows in files are read by passes and never gathered
     _instead = ""  # why not and what to do, in sentences; "": the estimators that do
 
@@ -137,6 +150,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         announce_compiling()
         X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])
+        if not self._keeps_groups:
+            pairs = written_for(pairs, type(self).__name__)
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]:
@@ -152,6 +167,43 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         return check_source(self, X, reset=reset)
+
+    def renumber_like(self, old: Any, *, ids: Any = None, old_ids: Any = None) -> Self:
+        """Give the clusters the numbers of an earlier clustering that they share most rows with.
+
+        Labels, centres and whatever else goes by cluster are put in that order, and nothing else
+        changes. Where there are fewer clusters than before, their numbers are still 0..K−1.
+
+        Parameters
+        ----------
+        old : fitted model, or labels (m,)
+        ids, old_ids : sequences, optional
+            The id of every row of each fit, where rows came, went or changed places.
+        """
+        check_is_fitted(self)
+        ordered = self._by_cluster()
+        if ordered is None:
+            raise InvalidParameter(
+                f"{type(self).__name__} cannot put its clusters in another order; "
+                "coterie.renumber(labels, like=old) does so for labels."
+            )
+        before = self.labels_
+        after = renumber(
+            before, getattr(old, "labels_", old), ids=ids, like_ids=old_ids, compact=True
+        )
+        count = max((len(getattr(self, name)) for name in ordered), default=0)
+        number = np.full(max(count, int(before.max()) + 1), -1, dtype=np.int64)
+        number[before] = after
+        number[number < 0] = np.setdiff1d(np.arange(number.size), after)  # empty clusters
+        order = np.argsort(number)
+        for name in ordered:
+            setattr(self, name, getattr(self, name)[order])
+        self.labels_ = after.astype(before.dtype)
+        return self
+
+    def _by_cluster(self) -> tuple[str, ...] | None:
+        """Attributes that hold one entry for each cluster; None: clusters cannot be reordered."""
+        return None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""

@@ -23,6 +23,7 @@ __all__ = [
     "InvalidData",
     "InvalidModel",
     "InvalidParameter",
+    "LostPairs",
     "MisplacedConstraints",
     "MissingData",
     "MissingDependency",
@@ -45,6 +46,10 @@ class CoterieWarning(UserWarning):
 
 class ApproximationWarning(CoterieWarning):
     """An answer that is approximate where an exact one might be expected; it says what to do."""
+
+
+class LostPairs(CoterieWarning):
+    """Most pairs fell out of a part of the rows, a fold for instance; it says what keeps them."""
 
 
 class InvalidConstraints(CoterieError, ValueError):

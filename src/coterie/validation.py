@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from coterie.exceptions import (
     InvalidData,
     InvalidParameter,
     MisplacedConstraints,
+    MissingDependency,
 )
 from coterie.unreadable import why_unreadable
 from coterie.words import nearest
@@ -44,6 +46,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
     """
     if sp.issparse(X):
         _check_indices(X)
+    elif hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
+        X = _from_stream(X)
     try:
         X = validate_data(
             estimator,
@@ -64,6 +68,17 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
         X = X.copy()
         X.sort_indices()
     return X
+
+
+def _from_stream(X: Any) -> Any:
+    """What hands itself over by Arrow's stream interface (a DuckDB relation), as a table."""
+    try:
+        return import_module("pyarrow").table(X)
+    except ImportError as error:
+        raise MissingDependency(
+            f"{type(X).__name__} is read through Arrow, which needs pyarrow; install it with: "
+            "pip install 'coterie[parquet]'"
+        ) from error
 
 
 def _check_indices(X: Any) -> None:

@@ -23,9 +23,9 @@ from coterie.active import (
     answer_all,
     answer_all_async,
 )
-from coterie.active._refit import renumbered
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
 from coterie.metrics import adjusted_rand_score
+from coterie.stability import renumber
 
 STRATEGIES = [ExploreConsolidate(3), RandomPairs(), InformationGain()]
 
@@ -308,5 +308,5 @@ def test_the_estimator_keeps_its_number_where_the_strategy_was_told_or_does_not_
 def test_clusters_are_renumbered_like_the_earlier_ones():
     like = np.array([0, 0, 0, 1, 1, 2, -1])
     labels = np.array([2, 2, 0, 1, 1, 3, -1])
-    assert renumbered(labels, like).tolist() == [0, 0, 3, 1, 1, 2, -1]
-    assert renumbered(np.array([1, 1, 1, 0]), np.array([0, 1, 2, 2])).tolist()[3] == 2
+    assert renumber(labels, like).tolist() == [0, 0, 3, 1, 1, 2, -1]
+    assert renumber(np.array([1, 1, 1, 0]), np.array([0, 1, 2, 2])).tolist()[3] == 2

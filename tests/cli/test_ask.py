@@ -186,19 +186,37 @@ def test_rows_are_clustered_in_the_space_that_fit_uses(data):
     assert int(begun["n_features"]) == 2
 
 
-def test_a_log_of_other_columns_is_refused_with_the_way_on(data):
+def test_a_log_with_ids_goes_on_when_rows_and_columns_change(data):
     asked(data, *HOW, keys="n\ny\nq\n")
     other = asked(data, "--id", "name", "--scale")
-    assert other.exit_code == 2
+    assert other.exit_code == 0, other.output
+    assert "edited" in other.output
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")  # upside down
+    again = asked(data, "--id", "name", "--scale")
+    assert again.exit_code == 0, again.output
+    assert "edited" not in again.output
+    assert "so far 1 same, 1 different" in again.output
+
+
+def test_a_log_without_ids_about_other_columns_is_refused_with_the_way_on(data):
+    how = ("--features", "height,weight")
+    asked(data, *how, "--seed", "1", keys="n\ny\nq\n")
+    other = asked(data, *how, "--scale")
+    assert other.exit_code == 2, other.output
     assert "columns used in another way" in other.output
-    # What the message advises: a new log that starts from the answers of the old one.
     pairs = data.with_name("people.csv.constraints.csv")
     assert f"--constraints {pairs}" in other.output
+    # What the message advises: a new log that starts from the answers of the old one.
     new = data.with_name("new.db")
-    more = asked(data, "--id", "name", "--scale", "--answers", new, "--constraints", pairs)
+    more = asked(data, *how, "--scale", "--answers", new, "--constraints", pairs)
     assert more.exit_code == 0, more.output
     assert "2 pairs are known already." in more.output
     assert "Question 1 — so far 0 same" in more.output
+
+
+def test_a_log_of_another_seed_is_refused(data):
+    asked(data, *HOW, keys="n\ny\nq\n")
     wrong = asked(data, *HOW[:-1], "2")
     assert "was begun with random_state=1, not 2" in wrong.output
 

@@ -312,3 +312,26 @@ def test_an_existing_output_is_asked_about_on_a_terminal(data, run, monkeypatch)
         assert "Overwrite it?" in result.stderr
         assert result.exit_code == code, result.output
         assert (Path("o.csv").read_text() == "mine") == (code != 0)
+
+
+def test_a_cluster_holds_each_value_of_an_exclusive_column_once(data, run, rows):
+    lines = Path("data.csv").read_text().splitlines()
+    written = [f"{lines[0]},source"] + [
+        f"{line},{'' if at == 29 else at // 3}" for at, line in enumerate(lines[1:])
+    ]
+    Path("sources.csv").write_text("\n".join(written) + "\n")
+    for method in ("pckmeans", "copkmeans", "completelink"):
+        result = run(
+            "fit", "sources.csv", *PLAIN, "--method", method, "--exclusive", "source",
+            "-o", "out.csv", "--force",
+        )  # fmt: skip
+        assert result.exit_code == 0, result.output
+        seen = [(row["source"], row["cluster"]) for row in rows("out.csv") if row["source"]]
+        assert len(seen) == len(set(seen)) == 29
+    assert run("fit", "sources.csv", *QUICK, "--exclusive", "sauce").exit_code != 0
+
+
+def test_an_exclusive_column_with_more_rows_than_clusters_is_refused_by_name(data, run):
+    result = run("fit", "data.csv", *QUICK, "--exclusive", "town")
+    assert result.exit_code != 0
+    assert "exclusive group" in result.stderr

@@ -45,8 +45,10 @@ def test_groups_entail_exactly_themselves(g):
 def test_exclusive_groups(g):
     c = Constraints.from_exclusive_groups(g)
     expected = [[i, j] for i, j in combinations(range(len(g)), 2) if g[i] == g[j] != -1]
-    assert c.cannot_link.tolist() == expected
-    assert c.must_link.size == 0
+    assert c.n_pairs == 0
+    assert c.exclusive.n_pairs == len(expected)
+    assert c.expanded().cannot_link.tolist() == expected
+    assert c.expanded().must_link.size == 0
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,6 @@ def test_attributes():
     assert repr(c) == "Constraints(6 rows: 2 must-link (1 hard), 1 cannot-link (1 hard))"
 
 
-def test_looks_like_no_array():
-    # scikit-learn slices anything with a length or a shape by rows during cross-validation.
-    c = Constraints(3)
-    for name in ("__len__", "shape", "__array__", "__iter__", "__getitem__"):
-        assert not hasattr(c, name)
-
-
 def test_frozen():
     c = Constraints(3, [(0, 1)])
     with pytest.raises(AttributeError, match="frozen"):

@@ -88,3 +88,19 @@ def test_more_bad_frames():
         Constraints(3).to_frame("excel")
     with pytest.raises(InvalidConstraints, match="3 rows"):
         Constraints(3).to_frame(ids=["a"])
+
+
+class Stream:
+    """A table that can do nothing but hand itself over, as a DuckDB relation does."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+def test_anything_with_an_arrow_stream_is_a_frame():
+    table = pa.table({"a": ["x", "y"], "b": ["y", "z"], "kind": ["same", "different"]})
+    found = Constraints.from_frame(Stream(table), a="a", b="b", kind="kind", ids=["x", "y", "z"])
+    assert found == Constraints(3, must_link=[(0, 1)], cannot_link=[(1, 2)])

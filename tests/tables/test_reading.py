@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -82,6 +83,19 @@ def test_every_format_gives_the_same_table(name, plain, folder, monkeypatch):
     values, bad = table.column("x").numbers
     assert values.tolist() == NUMBERS
     assert bad.size == 0
+
+
+def test_texts_as_polars_writes_them(folder):
+    made = pl.DataFrame({"id": IDS, "x": [" 1.5", "NA", "3"], "town": TOWNS})
+    made.with_columns(pl.col("town").cast(pl.Categorical)).write_ipc("polars.arrow")
+    table = read_table(Path("polars.arrow"))
+    assert pa.types.is_string_view(table.column("id").values.type)
+    assert table.ids("id") == IDS
+    assert table.column("town").texts().tolist() == TOWNS
+    values, bad = table.column("x").numbers
+    assert np.array_equal(values, [1.5, np.nan, 3.0], equal_nan=True)
+    assert bad.size == 0
+    assert table.column("town").numbers.bad.size == sum(town is not None for town in TOWNS)
 
 
 cell = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)

@@ -38,7 +38,6 @@ def test_an_honest_estimator_passes(check):
         (toys.Unseeded, "check_determinism", "differ in"),
         (toys.HidesViolations, "check_violations", "violations_"),
         (toys.AcceptsOtherRows, "check_refuses_constraints_of_other_rows", "refused"),
-        (toys.AcceptsOtherRows, "check_grid_search", "refused"),
         (toys.RemembersEarlierFits, "check_refit_forgets", "earlier fit"),
         (toys.FarFromTheOrigin, "check_large_offset", "1e8"),
     ],
@@ -122,7 +121,11 @@ def test_an_estimator_without_constraints_is_asked_everything_but_what_they_mean
     asked = {check.name for check in checks_for(can)}
     assert asked - taking == {"check_constraints_are_refused"}
     meaning = {check.name for check in CHECKS if "meaning" in check.function.__module__}
-    contract = {"check_refuses_constraints_of_other_rows", "check_empty_constraints_are_none"}
+    contract = {
+        "check_refuses_constraints_of_other_rows",
+        "check_empty_constraints_are_none",
+        "check_folds",
+    }
     assert taking - asked == (meaning - {"check_hard_pairs_are_refused"}) | contract
     check_constrained_clusterer(toys.TakesNoPairs(), can)
 

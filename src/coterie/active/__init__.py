@@ -1,5 +1,6 @@
 """Ask the right question: sessions, strategies, oracles and the answer log."""
 
+from coterie.active.annotators import AnnotatorTable
 from coterie.active.consolidate import Consolidate, ExploreConsolidate
 from coterie.active.explore import Explore
 from coterie.active.information import InformationGain
@@ -13,10 +14,11 @@ from coterie.active.oracles import (
     answer_all,
     answer_all_async,
 )
-from coterie.active.query import Answer, Query
+from coterie.active.query import Answer, Query, SetQuery
 from coterie.active.random_pairs import RandomPairs
 from coterie.active.record_questions import RecordQuestions
 from coterie.active.registry import STRATEGIES, make_strategy, register_strategy
+from coterie.active.row_ids import RowChanges
 from coterie.active.session import ActiveSession
 from coterie.active.store import AnswerStore
 from coterie.active.strategy import Context, Planner, Strategy
@@ -25,6 +27,7 @@ __all__ = [
     "NPU",
     "STRATEGIES",
     "ActiveSession",
+    "AnnotatorTable",
     "Answer",
     "AnswerStore",
     "CallableOracle",
@@ -41,6 +44,8 @@ __all__ = [
     "RandomPairs",
     "RecordQuestions",
     "Reply",
+    "RowChanges",
+    "SetQuery",
     "Strategy",
     "answer_all",
     "answer_all_async",

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from coterie.constraints import Constraints
+from coterie.stability import renumber
 
 __all__ = ["Refit", "with_found_clusters"]
 
@@ -33,6 +33,7 @@ class Refit:
     """
 
     def __init__(self, estimator: Any) -> None:
+        self._given = estimator
         self._estimator = clone(estimator)
         if "warm_start" in self._estimator.get_params(deep=False):
             self._estimator.set_params(warm_start=True)
@@ -45,24 +46,12 @@ class Refit:
         found = np.array(self._estimator.fit(X, constraints=constraints).labels_)
         # After a new start the estimator goes on with numbers of its own.
         if self._last is not None:
-            found = renumbered(found, self._last)
+            found = renumber(found, self._last)
         self._last = found
         return found
 
-
-def renumbered(labels: NDArray[Any], like: NDArray[Any]) -> NDArray[Any]:
-    """The same clusters under the numbers of an earlier clustering that they share most rows with.
-
-    Clusters beyond the earlier ones get the next numbers. Negative labels (outliers) stay.
-    """
-    inside = (labels >= 0) & (like >= 0)
-    n_now, n_then = int(labels.max()) + 1, int(like.max()) + 1
-    shared = np.zeros((n_now, n_then), dtype=np.int64)
-    np.add.at(shared, (labels[inside], like[inside]), 1)
-    now, then = linear_sum_assignment(-shared)
-    numbers = np.full(n_now, -1)
-    numbers[now] = then
-    free = np.setdiff1d(np.arange(n_now + n_then), then)
-    left = numbers < 0
-    numbers[left] = free[: left.sum()]
-    return np.where(labels >= 0, numbers[labels], labels)
+    def fresh_labels(self, X: Any, constraints: Constraints, n_found: int | None) -> NDArray[Any]:
+        """Clusters of a fit of its own, from no earlier one, that no later one starts from."""
+        estimator = clone(self._given)
+        with_found_clusters(estimator, n_found)
+        return np.array(estimator.fit(X, constraints=constraints).labels_)

@@ -17,11 +17,15 @@ class Event:
 
     Attributes
     ----------
-    operation : {"answer", "retract", "undo", "redo"}
+    operation : {"answer", "retract", "undo", "redo", "name"}
     answer : Answer, optional
         The answer given.
     target : int, optional
-        Number of the answer that is retracted.
+        Number of the answer that is retracted, or the row that is named.
+    text : str, optional
+        The name.
+    step : int, optional
+        Events of one step are undone together. See `Answer.step`.
     details : dict
         The question's words and expected gain, for the record.
     """
@@ -30,26 +34,29 @@ class Event:
     answer: Answer | None = None
     target: int | None = None
     details: dict[str, Any] | None = None
+    text: str | None = None
+    step: int | None = None
 
 
 class Timeline:
     """Events in order, with the actions in force and those undone.
 
-    An action is an answer or a retraction. Undo takes the last action back, to any depth; redo
-    brings it back; a new action forgets what was undone.
+    An action is an answer, a retraction, a name, or all of these that are of one step. Undo takes
+    the last action back, to any depth; redo brings it back; a new action forgets what was undone.
     """
 
     def __init__(self) -> None:
-        self.actions: list[Event] = []
-        self.undone: list[Event] = []
+        self.actions: list[list[Event]] = []
+        self.undone: list[list[Event]] = []
         self.n_answers = 0  # ever given: numbers are not used twice
+        self.n_named = 0  # names ever given to rows
         self.known: set[tuple[tuple[int, int], str]] = set()  # pairs ever taken in at a start
 
     def check(self, event: Event) -> None:
         """Refuse what cannot happen now, before it is written anywhere."""
         if event.operation == "undo" and not self.actions:
             raise InvalidParameter("undo(): there is no answer left to take back.")
-        if event.operation == "undo" and _is_known(self.actions[-1]):
+        if event.operation == "undo" and _is_known(self.actions[-1][0]):
             raise InvalidParameter(
                 "undo(): there is no answer left to take back but what was known at the start; "
                 "retract(number) takes back any of it, see `history`."
@@ -68,20 +75,42 @@ class Timeline:
         elif event.operation == "redo":
             self.actions.append(self.undone.pop())
         else:
-            self.actions.append(event)
+            if event.step is not None and self.actions and self.actions[-1][0].step == event.step:
+                self.actions[-1].append(event)
+            else:
+                self.actions.append([event])
             self.undone.clear()
             self.n_answers += event.operation == "answer"
+            self.n_named += event.operation == "name"
             if event.answer is not None and _is_known(event):
                 self.known.add((event.answer.pair, event.answer.answer))
 
-    def answers(self) -> list[Answer]:
-        """Answers in force, in the order they were given."""
-        gone = {event.target for event in self.actions if event.operation == "retract"}
+    def answers(self, gone: bool = False) -> list[Answer]:
+        """Answers in force, in the order they were given: about rows that are there, or `gone`."""
+        retracted = {event.target for event in self._events() if event.operation == "retract"}
         return [
             event.answer
-            for event in self.actions
-            if event.answer is not None and event.answer.number not in gone
+            for event in self._events()
+            if event.answer is not None
+            and event.answer.number not in retracted
+            and (min(event.answer.rows) < 0) == gone
         ]
+
+    def names(self) -> dict[str, list[int]]:
+        """Names in force and the rows they were given to; a row has the last name it was given."""
+        of_row: dict[int, str] = {}
+        for event in self._events():
+            if event.operation == "name" and event.target is not None:
+                of_row[event.target] = event.text or ""
+        of_row = {row: name for row, name in of_row.items() if row >= 0}
+        found: dict[str, list[int]] = {}
+        for row, name in of_row.items():
+            if name:
+                found.setdefault(name, []).append(row)
+        return found
+
+    def _events(self) -> list[Event]:
+        return [event for action in self.actions for event in action]
 
 
 def _is_known(event: Event) -> bool:

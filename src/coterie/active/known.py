@@ -22,6 +22,7 @@ def known_answers(
     A plain pair (weight 1, no certainty) is an answer without a certainty; another one has the
     certainty γ that its strength s means, s = log(γ / (1 − γ)); a hard one has 1.
     """
+    constraints = constraints.expanded()  # a session's answers are about pairs
     _refuse_both_kinds(constraints)
     plain = (constraints.weight == 1) & np.isnan(constraints.certainty)
     # A soft pair stays soft, however strong it is.

@@ -10,7 +10,7 @@ import numpy as np
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
 
-__all__ = ["ANSWERS", "KNOWN", "Answer", "Query"]
+__all__ = ["ANSWERS", "KNOWN", "Answer", "Query", "SetQuery"]
 
 #: What can be said about a pair. "unknown": nobody can tell, do not ask again; "later": not now.
 ANSWERS = ("same", "different", "unknown", "later")
@@ -43,6 +43,28 @@ class Query:
 
 
 @dataclass(frozen=True)
+class SetQuery:
+    """A question about several rows: which of them belong together?
+
+    The answer is piles of rows; those in no pile nobody can tell about.
+
+    Attributes
+    ----------
+    rows : tuple of int
+    phase : str
+        "set".
+    why : str
+    expected_gain : float or None
+        Bits that the answers about the pairs it was made of are expected to tell, added up.
+    """
+
+    rows: tuple[int, ...]
+    phase: str
+    why: str
+    expected_gain: float | None = None
+
+
+@dataclass(frozen=True)
 class Answer:
     """One answer that was taken.
 
@@ -61,6 +83,9 @@ class Answer:
     phase : str
         Of the question; "volunteered" for a pair nobody asked about, "known" for one that the
         session was given at its start.
+        step : int or None
+        Number of the first answer that was given at the same time, in answer to one question about
+        a set or about clusters; they are undone together. None: given alone.
     """
 
     number: int
@@ -70,6 +95,7 @@ class Answer:
     annotator: str | None = None
     time: str = ""
     phase: str = "volunteered"
+    step: int | None = None
 
     @property
     def sign(self) -> int:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from coterie.active._lock import FileLock
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer
+from coterie.active.row_ids import RowChanges, RowIds, match_ids, row_hashes
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
 from coterie.files import new_file
@@ -41,9 +42,36 @@ MIGRATIONS = (
     CREATE TRIGGER events_remain BEFORE DELETE ON events
         BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
     """,
+    """
+    DROP TRIGGER events_stay;
+    DROP TRIGGER events_remain;
+    ALTER TABLE events RENAME TO events_1;
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        operation TEXT NOT NULL
+            CHECK (operation IN ('answer', 'retract', 'undo', 'redo', 'name')),
+        number INTEGER UNIQUE, i INTEGER, j INTEGER, answer TEXT, certainty REAL, annotator TEXT,
+        time TEXT, phase TEXT, why TEXT, gain REAL, target INTEGER, text TEXT, step INTEGER,
+        CHECK (operation <> 'answer' OR (number IS NOT NULL AND i IS NOT NULL AND j IS NOT NULL
+            AND i <> j AND answer IN ('same', 'different', 'unknown', 'later'))),
+        CHECK (operation <> 'name' OR (target IS NOT NULL AND text IS NOT NULL))
+    ) STRICT;
+    INSERT INTO events (id, operation, number, i, j, answer, certainty, annotator, time, phase, why,
+        gain, target) SELECT * FROM events_1;
+    DROP TABLE events_1;
+    CREATE TRIGGER events_stay BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    CREATE TRIGGER events_remain BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+    """,
+    """
+    CREATE TABLE row_ids (
+        i INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL
+    ) STRICT;
+    """,
 )
 _SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
-_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target"
+_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
 
 
 def fingerprint(X: Any) -> str:
@@ -135,9 +163,47 @@ class AnswerStore:
                 "and answer again."
             ) from error
 
+    def bind_ids(
+        self, ids: Sequence[str], X: Any, seed: int, strategy: str
+    ) -> tuple[RowIds, RowChanges]:
+        """Tie the log to the ids of its rows, whatever their order and values are now.
+
+        A log that was tied to values is taken over while those are the same.
+        """
+        listed = self._listed_ids()
+        if not listed:
+            self.bind(fingerprint(X), X.shape, seed, strategy)
+        elif self.seed != seed:
+            self._refuse_seed(seed)
+        bound, changes, fresh, edited = match_ids(listed, ids, row_hashes(X))
+        if listed and len(fresh) == len(ids):
+            raise AnswersMismatch(
+                f"{self.path} holds answers about other rows: none of its {len(listed)} ids "
+                f"({listed[0][1]}, …) is among these. Give the ids it was begun with, or start a "
+                "new log."
+            )
+        with self._transaction():
+            self._db.executemany("INSERT INTO row_ids VALUES (?, ?, ?)", fresh)
+            self._db.executemany("UPDATE row_ids SET hash = ? WHERE i = ?", edited)
+        return bound, changes if listed else RowChanges((), (), ())
+
+    def _listed_ids(self) -> list[tuple[int, str, str]]:
+        return list(self._db.execute("SELECT i, id, hash FROM row_ids ORDER BY i"))
+
+    def _refuse_seed(self, seed: int) -> None:
+        raise AnswersMismatch(
+            f"{self.path} was begun with random_state={self.seed}, not {seed}: leave "
+            "random_state out to go on with the same questions."
+        )
+
     def bind(self, data: str, shape: tuple[int, ...], seed: int, strategy: str) -> None:
         """Tie the log to its data; refuse a log about other rows."""
         facts = self.facts
+        if self._listed_ids():
+            raise AnswersMismatch(
+                f"{self.path} is bound to the ids of its rows: open the session with ids=, one for "
+                "each row."
+            )
         if "data" not in facts:
             new = {"data": data, "n_samples": shape[0], "n_features": shape[1]}
             new |= {"seed": seed, "strategy": strategy}
@@ -151,14 +217,12 @@ class AnswerStore:
                 f"{self.path} holds answers about other data ({facts['n_samples']} rows × "
                 f"{facts['n_features']} columns, fingerprint {facts['data']}; these rows are "
                 f"{shape[0]} × {shape[1]}, {data}). Open it with the data it was made for, in the "
-                "same order, with the same columns and scaling, or start a new log; "
+                "same order, with the same columns and scaling, or start a new log (with ids= it "
+                "outlives changed rows); "
                 "AnswerStore(path).constraints() gives its answers, to start the new session from."
             )
         if facts["seed"] != str(seed):
-            raise AnswersMismatch(
-                f"{self.path} was begun with random_state={facts['seed']}, not {seed}: leave "
-                "random_state out to go on with the same questions."
-            )
+            self._refuse_seed(seed)
 
     # -- writing and reading ---------------------------------------------------------------
     def append(self, *events: Event) -> None:
@@ -178,7 +242,8 @@ class AnswerStore:
             values = (answer.number, *answer.rows, answer.answer, answer.certainty)
             values += (answer.annotator, answer.time, answer.phase)
         details = event.details or {}
-        return (event.operation, *values, details.get("why"), details.get("gain"), event.target)
+        asked = details.get("why"), details.get("gain")
+        return (event.operation, *values, *asked, event.target, event.text, event.step)
 
     def events(self) -> Iterator[Event]:
         """All events, oldest first."""
@@ -196,11 +261,13 @@ class AnswerStore:
             why,
             gain,
             target,
+            text,
+            step,
         ) in self._db.execute(query):
             answer = None
             if operation == "answer":
-                answer = Answer(number, (i, j), word, sure, who, time, phase)
-            yield Event(operation, answer, target, {"why": why, "gain": gain})
+                answer = Answer(number, (i, j), word, sure, who, time, phase, step)
+            yield Event(operation, answer, target, {"why": why, "gain": gain}, text, step)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -221,15 +288,27 @@ class AnswerStore:
         return timeline.answers()
 
     # -- export ----------------------------------------------------------------------------
-    def constraints(self) -> Constraints:
-        """The answers in force as constraints (without what a strategy infers by exclusion)."""
+    def constraints(self, ids: Sequence[str] | None = None) -> Constraints:
+        """The answers in force as constraints (without what a strategy infers by exclusion).
+
+        Rows are numbered as at first; with `ids`, of a log that is bound to ids, as these are, and
+        answers about ids that are not among them are left out.
+        """
         from coterie.active.session import make_constraints
 
         known = Knowledge(self.answers()).constraining
         n = self.facts.get("n_samples")
         if n is None:
             raise AnswersMismatch(f"{self.path} is not tied to any data yet: open a session on it.")
-        return make_constraints(int(n), [(a.pair, a.sign, a.certainty) for a in known])
+        listed = self._listed_ids()
+        said = [(a.pair, a.sign, a.certainty) for a in known]
+        if ids is None:
+            return make_constraints(max(int(n), len(listed)), said)
+        if not listed:
+            raise AnswersMismatch(f"{self.path} is not bound to ids: leave ids out.")
+        bound = match_ids(listed, ids, [""] * len(ids))[0]
+        moved = [((bound.row(i), bound.row(j)), sign, sure) for (i, j), sign, sure in said]
+        return make_constraints(len(ids), [entry for entry in moved if min(entry[0]) >= 0])
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """The answers in force, one a row: number, i, j, answer, certainty, annotator, ..."""

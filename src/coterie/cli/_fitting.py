@@ -27,10 +27,16 @@ __all__ = ["check_fits", "fit_model", "open_inputs", "open_stored"]
 
 
 def open_inputs(
-    talk: Talk, data: Path, pairs: Path | None, choices: dict[str, Any], *, hard: bool = False
+    talk: Talk,
+    data: Path,
+    pairs: Path | None,
+    choices: dict[str, Any],
+    *,
+    hard: bool = False,
+    exclusive: str | None = None,
 ) -> Inputs:
     """What `read_inputs` reads, its notes told; `choices` are the options about columns."""
-    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard)
+    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard, exclusive=exclusive)
     _tell(talk, inputs.notes)
     return inputs
 

@@ -39,7 +39,6 @@ exclusive_option = click.option(
 )
 record_options = together(
     records_option,
-    exclusive_option,
     click.option(
         "--fields",
         type=CommaList(),
@@ -127,9 +126,9 @@ def fit_records(
             raise name_conflict(error, inputs.ids) from error
     if output is not None:
         results = with_results(inputs.table, {"cluster": model.labels_})
-        write_output(results, output, raw=raw)
+        write_output([results], output, raw=raw)
     if matches is not None:
-        write_output(_likely_pairs(model, inputs), matches, raw=raw)
+        write_output([_likely_pairs(model, inputs)], matches, raw=raw)
     if save is not None:
         from coterie.persistence import save as save_model
 

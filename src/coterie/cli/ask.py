@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import shutil
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,14 +134,21 @@ def ask(
             raise InvalidParameter("--records has a strategy of its own: leave -k, --strategy out.")
         chosen = record_choices([f for f in fields if ":" in f], exclusive, choices)
         rows, shown, known, how = _of_records(data, pairs, chosen, fields, error_rate)
+        by_id = chosen.id_column is not None
     else:
         if exclusive is not None:
             raise InvalidParameter("--exclusive is for --records; give --records too.")
         how = _how(strategy, clusters, error_rate)
         inputs = open_inputs(talk, data, pairs, choices)
         rows, shown, known = inputs.X, _records(inputs, fields), inputs.constraints
+        by_id = inputs.recipe.id_column is not None
+    ids = shown.ids if by_id else None
     with AnswerStore(log) as store:
-        session = _open(rows, known, store, data, how | rest)
+        session = _open(rows, known, ids, store, data, how | rest)
+        if any(session.row_changes):
+            talk.note(f"rows changed since the last time: {session.row_changes}")
+        if session.set_aside:
+            talk.note(f"{counted(len(session.set_aside), 'answer')} about rows that are gone")
         with key_reader() as next_key:
             Conversation(session, shown, annotator or _user(), next_key).run()
         _write_results(session, shown, store, data)
@@ -198,14 +205,22 @@ def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:
 
 
 def _open(
-    rows: Any, known: Constraints, store: AnswerStore, data: Path, how: dict[str, Any]
+    rows: Any,
+    known: Constraints,
+    ids: Sequence[str] | None,
+    store: AnswerStore,
+    data: Path,
+    how: dict[str, Any],
 ) -> ActiveSession:
-    """The session of this log; one about other features is refused with the way on."""
+    """The session of this log; one without ids, about other features, is refused with the way on.
+
+    With an id column the log is bound to ids, whatever becomes of the rows.
+    """
     try:
-        return ActiveSession(rows, constraints=known, store=store, **how)
+        return ActiveSession(rows, constraints=known, store=store, ids=ids, **how)
     except AnswersMismatch as error:
-        if store.facts.get("data") == fingerprint(rows):
-            raise  # the seed is another one
+        if ids is not None or store.facts.get("data") == fingerprint(rows):
+            raise  # other ids, or another seed
         raise AnswersMismatch(
             f"{store.path} holds answers about other rows, or about {data} with its columns used "
             "in another way: give the data and the options (--features, --drop, --text, --scale, "

@@ -31,6 +31,11 @@ __all__ = ["fit"]
 @rows_argument
 @pairs_option
 @click.option("--hard", is_flag=True, help="Keep every pair, whatever it costs.")
+@click.option(
+    "--exclusive",
+    metavar="COLUMN",
+    help="A cluster holds each value of this column at most once; it is not clustered by.",
+)
 @method_options
 @feature_options
 @engine_options
@@ -48,6 +53,7 @@ def fit(
     data: tuple[Path, ...],
     pairs: Path | None,
     hard: bool,
+    exclusive: str | None,
     clusters: int | None,
     method: str,
     settings: tuple[str, ...],
@@ -60,7 +66,6 @@ def fit(
     raw: bool,
     save: Path | None,
     records: bool,
-    exclusive: str | None,
     fields: tuple[str, ...],
     link: Path | None,
     matches: Path | None,
@@ -95,7 +100,7 @@ def fit(
             force=force,
             raw=raw,
         )
-    for name, given in (("fields", fields), ("exclusive", exclusive), ("matches", matches)):
+    for name, given in (("fields", fields), ("matches", matches)):
         if given:
             raise InvalidParameter(f"--{name} is for --records; give --records, or leave it out.")
     takes_pairs = METHODS[method].takes_pairs
@@ -108,24 +113,30 @@ def fit(
         )
     estimator = build(method, clusters, seed, settings)
     reading = refuse_unless_reads(estimator, method, how_to_read(data, workers, address))
+    if exclusive is not None and reading.reason is not None:
+        raise InvalidParameter(
+            f"--exclusive needs the column in memory, and rows are {reading.note()[9:]}."
+        )
     # Whether the rows look like records is seen in memory only.
     may_be_records = clusters is None and choices.get("text") is None and reading.reason is None
     with passes_by(workers, address):
         inputs: Inputs | StoredInputs
         try:
             if reading.reason is None:
-                inputs = open_inputs(talk, reading.paths[0], pairs, choices, hard=hard)
+                inputs = open_inputs(
+                    talk, reading.paths[0], pairs, choices, hard=hard, exclusive=exclusive
+                )
+                if may_be_records:
+                    suggest_records(talk, inputs.table, inputs.recipe.id_column)
             else:
                 inputs = open_stored(talk, reading, pairs, choices, hard=hard)
         except InvalidData:  # most often columns whose texts all differ
             if may_be_records:
                 suggest_records(talk, read_table(reading.paths[0]), choices.get("id_column"))
             raise
-        if may_be_records:
-            suggest_records(talk, inputs.table, inputs.recipe.id_column)
         if output is not None:
             check_free(inputs.table.source, inputs.table.names)
-        if pairs is not None and not takes_pairs:
+        if (pairs is not None or exclusive is not None) and not takes_pairs:
             talk.note(f"{method} does not use pairs; they are left out")
         stopped = fit_model(talk, estimator, inputs, clusters, takes_pairs=takes_pairs)
     made = how_made(

@@ -81,6 +81,7 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
     _instead = (
         "It compares every two rows; COPKMeans keeps every pair too, and reads rows in files."
     )
+    _keeps_groups = True
 
     def __init__(
         self, n_clusters: int = 8, *, metric: str = "euclidean", time_limit: float = 10.0
@@ -101,6 +102,8 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         X, given, _ = self._check_fit_input(X, y, constraints)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         check_choice("metric", self.metric, _METRICS)
+        # Written out: all distances between rows are held anyway.
+        given = given.expanded(max_pairs=given.exclusive.n_pairs)
         hard = given.as_hard()
         nodes = Nodes(hard)
         if nodes.count < k:
@@ -149,6 +152,9 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         X = self._check_new_rows(X)
         fitted, new = _near_origin(self.rows_, X) if self.metric != "cosine" else (self.rows_, X)
         return self.labels_[pairwise_distances_argmin(new, fitted, metric=self.metric)]
+
+    def _by_cluster(self) -> tuple[str, ...]:
+        return ()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from coterie.constraints.constraints import Constraints
+from coterie.constraints.exclusive import ExclusiveGroups
+from coterie.constraints.folds import PairRows
 from coterie.constraints.grid import estimate_flip_rate, grid_neighbors
 from coterie.constraints.pair_table import Pair, PairTable
 from coterie.constraints.sampling import LearningCurveSplit, learning_curve_pairs, sample_pairs
@@ -19,9 +21,11 @@ __all__ = [
     "Conflicts",
     "Constraints",
     "Core",
+    "ExclusiveGroups",
     "LearningCurveSplit",
     "Link",
     "Pair",
+    "PairRows",
     "PairTable",
     "Relation",
     "estimate_flip_rate",

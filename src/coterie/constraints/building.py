@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, issparse
 
 from coterie._typing import BoolArray, IntArray
-from coterie.constraints import _input
+from coterie.constraints import _input, exclusive
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 
 if TYPE_CHECKING:
     from coterie.constraints._input import PairArrays
+    from coterie.constraints.exclusive import ExclusiveGroups
 
 
 def from_labels(y: ArrayLike, weight: float, certainty: float | None) -> Constraints:
@@ -46,18 +47,15 @@ def from_groups(groups: ArrayLike, weight: float, certainty: float | None) -> Co
 
 
 def from_exclusive_groups(groups: ArrayLike, weight: float, certainty: float | None) -> Constraints:
-    """All pairs of each group cannot-linked: Σ size·(size−1)/2 pairs, quadratic by nature."""
+    """The rows of each group as they are."""
     codes, n_groups = _codes("groups", groups)
     order = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
-    size = np.bincount(codes[order], minlength=n_groups)
-    end = np.repeat(np.cumsum(size), size)
-    # The row at sorted position p pairs with every later row of its group.
-    later = end - np.arange(order.size) - 1
-    left = np.repeat(np.arange(order.size), later)
-    offset = np.arange(left.size) - np.repeat(np.cumsum(later) - later, later)
-    cannot = np.column_stack([order[left], order[left + 1 + offset]])
+    parts = np.split(order, np.cumsum(np.bincount(codes[order], minlength=n_groups))[:-1])
     return Constraints(
-        codes.size, cannot_link=cannot, cannot_weight=weight, cannot_certainty=certainty
+        codes.size,
+        exclusive=parts if n_groups else None,
+        exclusive_weight=weight,
+        exclusive_certainty=certainty,
     )
 
 
@@ -117,11 +115,16 @@ def subset(constraints: Constraints, rows: ArrayLike) -> Constraints:
             f"rows holds row {rising[twice[0]]} more than once; a subset needs distinct rows"
         )
     arrays = constraints._arrays()
-    at = np.searchsorted(rising, arrays.pairs)  # no array of all n rows: these may be very many
-    inside = np.append(rising, -1)[at] == arrays.pairs
-    pairs = np.where(inside, np.append(order, -1)[at], -1)
+
+    def new_numbers(rows: IntArray) -> IntArray:
+        at = np.searchsorted(rising, rows)  # no array of all n rows: these may be very many
+        inside = np.append(rising, -1)[at] == rows
+        return np.where(inside, np.append(order, -1)[at], -1)
+
+    pairs = new_numbers(arrays.pairs)
     kept = (pairs[:, 0] >= 0) & (pairs[:, 1] >= 0)
-    return _renumbered(_input.take(arrays._replace(pairs=pairs), kept), chosen.size)
+    groups = exclusive.renumber(constraints.exclusive, new_numbers(constraints.exclusive.rows))
+    return _renumbered(_input.take(arrays._replace(pairs=pairs), kept), groups, chosen.size)
 
 
 def relabel(constraints: Constraints, mapping: ArrayLike, n_samples: int | None) -> Constraints:
@@ -141,12 +144,13 @@ def relabel(constraints: Constraints, mapping: ArrayLike, n_samples: int | None)
             "subset(rows) to leave rows out, or give n_samples="
         )
     arrays = constraints._arrays()
-    pairs = new_row.astype(np.int64)[arrays.pairs]
-    return _renumbered(arrays._replace(pairs=pairs), new_n)
+    moved = new_row.astype(np.int64)
+    groups = exclusive.renumber(constraints.exclusive, moved[constraints.exclusive.rows])
+    return _renumbered(arrays._replace(pairs=moved[arrays.pairs]), groups, new_n)
 
 
-def _renumbered(arrays: PairArrays, n_samples: int) -> Constraints:
-    return Constraints._of(n_samples, _input.canonical(arrays))
+def _renumbered(arrays: PairArrays, groups: ExclusiveGroups, n_samples: int) -> Constraints:
+    return Constraints._of(n_samples, _input.canonical(arrays), groups)
 
 
 def _row_numbers(rows: ArrayLike, n: int) -> IntArray:

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from coterie._typing import BoolArray, IntArray
 from coterie.constraints.conflicts import MustPaths
+from coterie.constraints.exclusive import choose, of_nodes
 from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InvalidParameter
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Link(NamedTuple):
-    """One step of a proof: from row i to row j by the user's pair number `pair`."""
+    """One step of a proof: from row i to row j by the user's pair number `pair`.
+
+    −1 where it is no pair but an exclusive group that holds both rows.
+    """
 
     i: int
     j: int
@@ -63,6 +67,8 @@ class Closure:
         self._edges, self._pair_edge = distinct_edges(
             c.pairs, self.component, informative & ~must, self.n_components
         )
+        groups = c.exclusive
+        self._groups = choose(groups, groups.is_hard if hard_only else groups.weight > 0)
         self.clashing: IntArray = np.flatnonzero(informative & ~must & (self._pair_edge < 0))
 
     @cached_property
@@ -75,7 +81,7 @@ class Closure:
         """Summed cost of the cannot-links between two components: symmetric (C, C) CSR.
 
         Soft and hard cannot-links alike; a plain one adds its weight, a hard one inf. Those inside
-        a component are in `clashing` instead.
+        a component are in `clashing` instead, and exclusive groups in `exclusive`.
         """
         total = sum_by_edge(
             self._pair_edge,
@@ -86,6 +92,11 @@ class Closure:
         indptr, indices, edge_of = symmetric_csr(self._edges, self.n_components)
         shape = (self.n_components, self.n_components)
         return csr_array((total[edge_of, 0], indices, indptr), shape=shape)
+
+    def exclusive(self) -> list[IntArray]:
+        """Components of which no two belong together, one array for each group that says so."""
+        ptr, components, _ = of_nodes(self._groups, self.component)
+        return np.split(components, ptr[1:-1]) if ptr.size > 1 else []
 
     def groups(self, min_size: int = 2) -> list[IntArray]:
         """Rows of each component of at least `min_size` rows, in order of component number."""
@@ -109,12 +120,26 @@ class Closure:
             return Relation("must", self._walk(int(i), path))
         bridge = self._nearest_cannot_link(int(i), int(j))
         if bridge is None:
-            return Relation("unknown", ())
+            return self._by_group(int(i), int(j))
         cannot, near, far = bridge
         there, back = self._paths.between(int(i), near), self._paths.between(far, int(j))
         assert there is not None
         assert back is not None
         return Relation("cannot", self._walk(int(i), [*there, cannot, *back]))
+
+    def _by_group(self, i: int, j: int) -> Relation:
+        """What exclusive groups say about rows of two components; the step has no pair number."""
+        rows, group = self._groups.rows, self._groups.group_of
+        near, far = (np.flatnonzero(self.component[rows] == self.component[end]) for end in (i, j))
+        _, first, second = np.intersect1d(group[near], group[far], return_indices=True)
+        if not first.size:
+            return Relation("unknown", ())
+        a, b = int(rows[near[first[0]]]), int(rows[far[second[0]]])
+        there, back = self._paths.between(i, a), self._paths.between(b, j)
+        assert there is not None
+        assert back is not None
+        step = Link(a, b, "cannot", -1)
+        return Relation("cannot", (*self._walk(i, there), step, *self._walk(b, back)))
 
     def __repr__(self) -> str:
         joined = int((self.sizes > 1).sum())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from coterie._typing import BoolArray, IntArray
-from coterie.constraints import _kernels
+from coterie.constraints import _input, _kernels, exclusive
 from coterie.constraints.graph import connected
 
 if TYPE_CHECKING:
@@ -71,12 +71,30 @@ class MustPaths:
         return steps[::-1]
 
 
+def _with_witnesses(constraints: Constraints, hard_only: bool) -> Constraints:
+    """The constraints and, as pairs, what their exclusive groups say of rows joined by must-links.
+
+    Of groups nothing else can contradict a must-link, so the groups themselves are left out.
+    """
+    groups = constraints.exclusive
+    if not groups.n_groups:
+        return constraints
+    chosen = exclusive.choose(groups, groups.is_hard if hard_only else groups.weight > 0)
+    counts = constraints.is_hard if hard_only else constraints.weight > 0
+    component, _ = connected(
+        constraints.pairs[counts & (constraints.kind > 0)], constraints.n_samples
+    )
+    told = _input.join(constraints._arrays(), exclusive.witnesses(chosen, component))
+    return constraints._holding(_input.sort_pairs(told))
+
+
 class Conflicts(Sequence["Constraints"]):
     """Every contradiction in a set of constraints, worked out when looked at.
 
-    One for each cannot-link whose ends are joined by must-links. Item t is a `Constraints` that
-    holds the shortest must-link path and the cannot-link, a minimal set: drop any one of its pairs
-    and the rest can be met.
+    One for each cannot-link whose ends are joined by must-links; of an exclusive group that holds
+    rows so joined, one for each two that follow each other in it, as a cannot-link. Item t is a
+    `Constraints` that holds the shortest must-link path and the cannot-link, a minimal set: drop
+    any one of its pairs and the rest can be met.
 
     Attributes
     ----------
@@ -85,6 +103,7 @@ class Conflicts(Sequence["Constraints"]):
     """
 
     def __init__(self, constraints: Constraints, hard_only: bool = False) -> None:
+        constraints = _with_witnesses(constraints, hard_only)
         counts = constraints.is_hard if hard_only else constraints.weight > 0
         must = constraints.kind > 0
         self._constraints = constraints

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from coterie._typing import BoolArray, FloatArray, IntArray, KindArray
 from coterie.constraints import _input
+from coterie.constraints import exclusive as _groups
 from coterie.constraints import strength as _strength
 from coterie.constraints._input import CANNOT, MUST, PairArrays
+from coterie.constraints.exclusive import MOST_PAIRS, NO_GROUPS, ExclusiveGroups
 from coterie.constraints.strength import PLAIN_CERTAINTY
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
 
@@ -38,6 +40,11 @@ class Constraints:
         How many times each pair counts; `np.inf` makes it hard (never broken).
     must_certainty, cannot_certainty : float or array-like (m,), optional
         Probability that the pair is right; 1 makes it hard, NaN means not given.
+    exclusive : sequence of array-like of int, optional
+        Groups of rows of which no two belong together (one record of each source, say). They are
+        kept as groups, never as the pairs they stand for.
+    exclusive_weight, exclusive_certainty : float or array-like (G,), optional
+        Of each group's pairs, as above.
 
     Attributes
     ----------
@@ -48,6 +55,8 @@ class Constraints:
     weight : (m,) float64
     certainty : (m,) float64, NaN where not given
     is_hard : (m,) bool
+    exclusive : ExclusiveGroups
+        Groups that are all different: `rows`, `ptr`, `weight`, `certainty`.
 
     Examples
     --------
@@ -56,7 +65,7 @@ class Constraints:
     Constraints(5 rows: 2 must-link, 1 cannot-link (1 hard))
     """
 
-    __slots__ = ("certainty", "is_hard", "kind", "n_samples", "pairs", "weight")
+    __slots__ = ("certainty", "exclusive", "is_hard", "kind", "n_samples", "pairs", "weight")
 
     n_samples: int
     pairs: IntArray
@@ -64,6 +73,7 @@ class Constraints:
     weight: FloatArray
     certainty: FloatArray
     is_hard: BoolArray
+    exclusive: ExclusiveGroups
 
     def __init__(
         self,
@@ -75,11 +85,15 @@ class Constraints:
         cannot_weight: ArrayLike | None = None,
         must_certainty: ArrayLike | None = None,
         cannot_certainty: ArrayLike | None = None,
+        exclusive: Any = None,
+        exclusive_weight: ArrayLike | None = None,
+        exclusive_certainty: ArrayLike | None = None,
     ) -> None:
         n = _input.check_n_samples(n_samples)
         must = _input.check_kind_of_pairs(MUST, must_link, must_weight, must_certainty, n)
         cannot = _input.check_kind_of_pairs(CANNOT, cannot_link, cannot_weight, cannot_certainty, n)
-        self._freeze(n, _input.canonical(_input.join(must, cannot)))
+        groups = _groups.check_exclusive(n, exclusive, exclusive_weight, exclusive_certainty)
+        self._freeze(n, _input.canonical(_input.join(must, cannot)), groups)
         self._refuse_hard_of_both_kinds()
 
     # -- what it holds -------------------------------------------------------------------------
@@ -207,6 +221,56 @@ class Constraints:
 
         return subset(self, rows)
 
+    def __getitem__(self, rows: Any) -> Constraints:
+        """`subset(rows)`, as scikit-learn cuts what belongs to rows; `rows` may be a slice too.
+
+        Says so (`LostPairs`) where most pairs have an end outside.
+        """
+        from coterie.constraints.folds import part
+
+        return part(self, rows)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n_samples,): what scikit-learn takes for the rows it may be cut by."""
+        return (self.n_samples,)
+
+    def __len__(self) -> int:
+        """Rows, as of every argument that is cut together with X; pairs are `n_pairs`."""
+        return self.n_samples
+
+    def __bool__(self) -> bool:
+        return True
+
+    # Rows of a Constraints are no values that could be walked through, or made an array of.
+    __iter__ = None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        whole = np.empty((), dtype=object)
+        whole[()] = self
+        return whole
+
+    def expanded(self, max_pairs: int = MOST_PAIRS) -> Constraints:
+        """The same, with the pairs that exclusive groups stand for written out.
+
+        That is quadratic in the size of the groups. Estimators that know pairs only are given
+        this where it is small.
+
+        Raises
+        ------
+        InvalidParameter
+            The groups stand for more than `max_pairs` pairs.
+
+        Examples
+        --------
+        >>> Constraints(4, exclusive=[(0, 1, 2)]).expanded().cannot_link.tolist()
+        [[0, 1], [0, 2], [1, 2]]
+        """
+        if not self.exclusive.n_groups:
+            return self
+        written = _groups.written_out(self.exclusive, max_pairs)
+        return self._of(self.n_samples, _input.sort_pairs(_input.join(self._arrays(), written)))
+
     def relabel(self, mapping: ArrayLike, n_samples: int | None = None) -> Constraints:
         """The same pairs where row i is now row `mapping[i]` of `n_samples` (default: as before).
 
@@ -217,29 +281,38 @@ class Constraints:
         return relabel(self, mapping, n_samples)
 
     def only(self, kind: str) -> Constraints:
-        """The pairs of one kind, "must" or "cannot"."""
+        """The pairs of one kind, "must" or "cannot"; exclusive groups go with the latter."""
         from coterie.constraints.frames import kind_of
 
         wanted = kind_of(kind)
         if wanted is None:
             raise InvalidParameter(f'kind={kind!r} is not known; give "must" or "cannot"')
-        return self._take(self.kind == wanted)
+        return self._take(self.kind == wanted, self.exclusive if wanted == CANNOT else NO_GROUPS)
 
     def as_hard(self) -> Constraints:
         """Every pair hard, except those of weight 0, which still say nothing."""
         counts = self.weight > 0
-        return self._rebuilt(
-            weight=np.where(counts, np.inf, 0.0), certainty=np.full(self.n_pairs, np.nan)
+        groups = self.exclusive
+        hard = groups._replace(
+            weight=np.where(groups.weight > 0, np.inf, 0.0),
+            certainty=np.full(groups.n_groups, np.nan),
         )
+        return self._rebuilt(np.where(counts, np.inf, 0.0), np.full(self.n_pairs, np.nan), hard)
 
     def as_soft(self, weight: float = 1.0) -> Constraints:
         """Every hard pair soft, with this weight; soft pairs stay as they are."""
         new = _input.check_weight("weight", np.array([weight], dtype=np.float64))[0]
         if np.isinf(new):
             raise InvalidParameter("weight=inf is a hard pair; give as_soft a finite weight")
+        groups = self.exclusive
+        soft = groups._replace(
+            weight=np.where(groups.is_hard, new, groups.weight),
+            certainty=np.where(groups.is_hard, np.nan, groups.certainty),
+        )
         return self._rebuilt(
-            weight=np.where(self.is_hard, new, self.weight),
-            certainty=np.where(self.is_hard, np.nan, self.certainty),
+            np.where(self.is_hard, new, self.weight),
+            np.where(self.is_hard, np.nan, self.certainty),
+            soft,
         )
 
     def __add__(self, other: object) -> Constraints:
@@ -251,7 +324,8 @@ class Constraints:
                 "both to the same rows with subset(rows) or relabel(mapping, n_samples)"
             )
         joined = _input.join(self._arrays(), other._arrays())
-        return self._of(self.n_samples, _input.sort_pairs(joined))
+        groups = _groups.join(self.exclusive, other.exclusive)
+        return self._of(self.n_samples, _input.sort_pairs(joined), groups)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraints):
@@ -262,10 +336,12 @@ class Constraints:
             and np.array_equal(self.kind, other.kind)
             and np.array_equal(self.weight, other.weight)
             and np.array_equal(self.certainty, other.certainty, equal_nan=True)
+            and self.exclusive.same(other.exclusive)
         )
 
     def __hash__(self) -> int:
-        return hash((self.n_samples, self.pairs.tobytes(), self.kind.tobytes()))
+        groups = self.exclusive.rows.tobytes()
+        return hash((self.n_samples, self.pairs.tobytes(), self.kind.tobytes(), groups))
 
     def __repr__(self) -> str:
         parts = []
@@ -273,6 +349,11 @@ class Constraints:
             of_kind = self.kind == kind
             hard = int((of_kind & self.is_hard).sum())
             parts.append(f"{int(of_kind.sum())} {word}" + (f" ({hard} hard)" if hard else ""))
+        if self.exclusive.n_groups:
+            hard = int(self.exclusive.is_hard.sum())
+            parts.append(
+                f"{self.exclusive.n_groups} exclusive groups" + (f" ({hard} hard)" if hard else "")
+            )
         return f"Constraints({self.n_samples} rows: {', '.join(parts)})"
 
     # -- in and out ----------------------------------------------------------------------------
@@ -339,7 +420,7 @@ class Constraints:
     ) -> Constraints:
         """No two rows of one group belong together (at most one record per source).
 
-        Every pair of a group is needed, so this is quadratic in the size of the groups.
+        Kept as groups (`exclusive`): this costs what the rows cost.
         """
         from coterie.constraints.building import from_exclusive_groups
 
@@ -392,7 +473,10 @@ class Constraints:
         ids: Any = None,
         n_samples: int | None = None,
     ) -> Constraints:
-        """One pair a row of any data frame (pandas, polars, pyarrow); arguments name columns.
+        """One pair a row of any data frame; arguments name columns.
+
+        A frame is one of pandas, polars or pyarrow, or anything with `__arrow_c_stream__` (a
+        DuckDB relation).
 
         `ids` lists the user's id of every data row, or is a column of files
         (`coterie.data.open_column`), which is read through and not held; without it, `a` and `b`
@@ -417,7 +501,10 @@ class Constraints:
         return from_sparse(matrix)
 
     def to_frame(self, backend: str = "pandas", ids: Any = None) -> Any:
-        """Columns i, j, kind, weight, certainty as a pandas, polars or pyarrow frame."""
+        """Columns i, j, kind, weight, certainty as a pandas, polars or pyarrow frame.
+
+        Exclusive groups as the pairs they stand for (`expanded`).
+        """
         from coterie.constraints.frames import to_frame
 
         return to_frame(self, backend, ids)
@@ -447,11 +534,12 @@ class Constraints:
         raise AttributeError(f"Constraints is frozen: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unchecked, (self.n_samples, *self._arrays())
+        return _unchecked, (self.n_samples, *self._arrays(), self.exclusive)
 
     def __coterie_state__(self) -> dict[str, Any]:
         """What the constructor takes to make an equal object; models are saved so."""
         must = self.kind == MUST
+        groups = self.exclusive
         return {
             "n_samples": self.n_samples,
             "must_link": self.pairs[must],
@@ -460,34 +548,53 @@ class Constraints:
             "cannot_weight": self.weight[~must],
             "must_certainty": self.certainty[must],
             "cannot_certainty": self.certainty[~must],
-        }
+        } | (
+            {
+                "exclusive": groups.listed(),
+                "exclusive_weight": groups.weight,
+                "exclusive_certainty": groups.certainty,
+            }
+            if groups.n_groups
+            else {}
+        )
 
     def _arrays(self) -> PairArrays:
         return PairArrays(self.pairs, self.kind, self.weight, self.certainty)
 
-    def _freeze(self, n_samples: int, canonical: PairArrays) -> None:
+    def _freeze(self, n_samples: int, canonical: PairArrays, groups: ExclusiveGroups) -> None:
         set_once = object.__setattr__
         set_once(self, "n_samples", n_samples)
+        set_once(self, "exclusive", ExclusiveGroups(*map(_read_only, groups)))
         for name, values in canonical._asdict().items():
             set_once(self, name, _read_only(np.ascontiguousarray(values)))
         certain = np.isinf(self.weight) | ((self.certainty == 1.0) & (self.weight > 0))
         set_once(self, "is_hard", _read_only(certain))
 
-    def _take(self, which: IntArray | BoolArray) -> Constraints:
+    def _take(
+        self, which: IntArray | BoolArray, groups: ExclusiveGroups = NO_GROUPS
+    ) -> Constraints:
         """The chosen pairs (numbers must be sorted), without the check on hard pairs.
 
         A subset of a consistent set is consistent, and a conflict must be able to hold a clash.
         """
-        return _unchecked(self.n_samples, *_input.take(self._arrays(), which))
+        return _unchecked(self.n_samples, *_input.take(self._arrays(), which), groups)
 
-    def _rebuilt(self, weight: FloatArray, certainty: FloatArray) -> Constraints:
+    def _holding(self, canonical: PairArrays) -> Constraints:
+        """Other pairs over the same rows, without the check on hard pairs."""
+        return _unchecked(self.n_samples, *canonical)
+
+    def _rebuilt(
+        self, weight: FloatArray, certainty: FloatArray, groups: ExclusiveGroups
+    ) -> Constraints:
         changed = self._arrays()._replace(weight=weight, certainty=certainty)
-        return self._of(self.n_samples, _input.sort_pairs(changed))
+        return self._of(self.n_samples, _input.sort_pairs(changed), groups)
 
     @classmethod
-    def _of(cls, n_samples: int, canonical: PairArrays) -> Constraints:
+    def _of(
+        cls, n_samples: int, canonical: PairArrays, groups: ExclusiveGroups = NO_GROUPS
+    ) -> Constraints:
         """From canonical arrays, with the check on hard pairs of both kinds."""
-        made = _unchecked(n_samples, *canonical)
+        made = _unchecked(n_samples, *canonical, groups)
         made._refuse_hard_of_both_kinds()
         return made
 
@@ -506,11 +613,16 @@ class Constraints:
 
 
 def _unchecked(
-    n_samples: int, pairs: IntArray, kind: KindArray, weight: FloatArray, certainty: FloatArray
+    n_samples: int,
+    pairs: IntArray,
+    kind: KindArray,
+    weight: FloatArray,
+    certainty: FloatArray,
+    groups: ExclusiveGroups = NO_GROUPS,
 ) -> Constraints:
     """Constraints from arrays already in canonical form (also how pickles and copies come back)."""
     made = Constraints.__new__(Constraints)
-    made._freeze(n_samples, PairArrays(pairs, kind, weight, certainty))
+    made._freeze(n_samples, PairArrays(pairs, kind, weight, certainty), groups)
     return made
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 
 from coterie._typing import BoolArray, FloatArray, IntArray
+from coterie.constraints.exclusive import choose, of_nodes
 from coterie.constraints.graph import connected, distinct_edges, sum_by_edge, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter
 
@@ -25,7 +26,8 @@ _FEW_ROWS, _ROWS_A_PAIR = 1 << 16, 8  # up to which an array of all rows is noth
 class Core:
     """Rows in informative pairs, hard must-links contracted, and the graph between the nodes.
 
-    A pair is informative if its strength is positive, that is, if its weight is not 0.
+    A pair is informative if its strength is positive, that is, if its weight is not 0. Rows of
+    exclusive groups are in the core too.
 
     Attributes
     ----------
@@ -50,6 +52,9 @@ class Core:
         and `edge_of` gives the edge of each entry.
     n_samples : int
         Number of rows n of the data.
+    group_ptr, group_nodes, group_number : (H+1,), (·,), (H,) int64
+        Exclusive groups of nodes: no two of `group_nodes[group_ptr[h]:group_ptr[h+1]]` belong
+        together, by group `group_number[h]` of the constraints.
     slot, node_of_row : (n,) int64
         Position of each row in `rows`, and its node; −1 outside the core.
     sizes : (s,) int64
@@ -74,6 +79,9 @@ class Core:
     indices: IntArray
     edge_of: IntArray
     n_samples: int
+    group_ptr: IntArray
+    group_nodes: IntArray
+    group_number: IntArray
 
     @cached_property
     def slot(self) -> IntArray:
@@ -207,6 +215,8 @@ def build_core(constraints: Constraints) -> Core:
     linked = pairs if informative.all() else pairs[informative]
     in_core = np.zeros(n, dtype=bool)
     in_core[linked.ravel()] = True
+    groups = choose(c.exclusive, c.exclusive.weight > 0)
+    in_core[groups.rows] = True
     rows = np.flatnonzero(in_core)
 
     component, _ = connected(pairs[must & c.is_hard], n)
@@ -216,6 +226,8 @@ def build_core(constraints: Constraints) -> Core:
     edges, pair_edge = distinct_edges(pairs, node_of, informative, n_nodes)
     inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
     _refuse_hard(c, inside)
+    ptr, nodes, number = of_nodes(groups, node_of)
+    number = np.flatnonzero(c.exclusive.weight > 0)[number]
     indptr, indices, edge_of = symmetric_csr(edges, n_nodes)
     return Core(
         rows=rows if numbers is None else numbers[rows],
@@ -230,6 +242,9 @@ def build_core(constraints: Constraints) -> Core:
         indices=indices,
         edge_of=edge_of,
         n_samples=c.n_samples,
+        group_ptr=ptr,
+        group_nodes=nodes,
+        group_number=number,
     )
 
 
@@ -257,10 +272,11 @@ def _renumber(component: IntArray, rows: IntArray) -> tuple[IntArray, int]:
 
 
 def _refuse_hard(constraints: Constraints, inside: IntArray) -> None:
-    """Raise if any cannot-link inside a node is hard."""
-    if not constraints.is_hard[inside].any():
+    """Raise if any cannot-link inside a node is hard, or any two rows of a hard group."""
+    if not constraints.is_hard[inside].any() and not constraints.exclusive.is_hard.any():
         return
     from coterie.constraints.conflicts import Conflicts
 
     conflicts = Conflicts(constraints, hard_only=True)
-    raise InfeasibleConstraints(conflicts.describe(0), conflicts[0])
+    if len(conflicts):
+        raise InfeasibleConstraints(conflicts.describe(0), conflicts[0])

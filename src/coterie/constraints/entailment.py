@@ -20,6 +20,7 @@ def entailed_pairs(constraints: Constraints, hard_only: bool, max_pairs: int) ->
     """See `Constraints.entailed`."""
     from coterie.constraints.constraints import Constraints
 
+    constraints = constraints.expanded(max_pairs)
     closure = constraints.closure(hard_only=hard_only)
     _refuse_clash(constraints, hard_only)
     apart = _parted_components(constraints, closure, hard_only)

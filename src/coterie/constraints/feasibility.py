@@ -12,6 +12,12 @@ from coterie._typing import IntArray
 from coterie.constraints._coloring_kernels import rotate
 from coterie.constraints.coloring import color_graph, warm_up
 from coterie.constraints.conflicts import Conflicts, MustPaths
+from coterie.constraints.exclusive import choose, of_nodes
+from coterie.constraints.exclusive_coloring import (
+    color_with_groups,
+    refuse_large_groups,
+    written_whole,
+)
 from coterie.constraints.graph import connected, distinct_edges, symmetric_csr
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter, UndecidedFeasibility
 
@@ -42,6 +48,8 @@ def check_feasible(
     _check_parameters(n_clusters, time_limit)
     counts = constraints.is_hard if hard_only else constraints.weight > 0
     cannot = np.flatnonzero(counts & (constraints.kind < 0))
+    groups = constraints.exclusive
+    groups = choose(groups, groups.is_hard if hard_only else groups.weight > 0)
     if n_clusters == 1 and cannot.size:  # one pair is enough, whatever the must-links say
         conflict = constraints._take(cannot[:1])
         raise InfeasibleConstraints(_describe(conflict, n_clusters, proven=True), conflict)
@@ -49,6 +57,14 @@ def check_feasible(
     if len(conflicts):
         raise InfeasibleConstraints(conflicts.describe(0), conflicts[0])
     graph = _contract(constraints, np.flatnonzero(counts))
+    if groups.n_groups:
+        sets = of_nodes(groups, graph.node_of)
+        refuse_large_groups(constraints, graph.node_of, sets, n_clusters)
+        quick = color_with_groups(graph.edges, graph.n_nodes, sets, n_clusters)
+        if quick is not None:
+            return quick[graph.node_of]
+        constraints = written_whole(constraints._take(counts, groups))
+        return check_feasible(constraints, n_clusters, False, time_limit)
     warm_up()  # compiling is not part of the time limit
     deadline = time.monotonic() + time_limit
     found = graph.color(n_clusters, deadline)

@@ -1,7 +1,8 @@
 """Constraints on disk, as CSV or Parquet; a file is written whole or not at all.
 
 CSV: a first line `# coterie constraints, n_samples=150`, then a header and one pair a line
-(`i,j,kind,weight,certainty`; `inf` = hard, `nan` = no certainty). Parquet: the same columns, with
+(`i,j,kind,weight,certainty`; `inf` = hard, `nan` = no certainty). A line of the kind `exclusive`
+says that row i is of the exclusive group j. Parquet: the same columns, with
 n_samples in the schema's metadata under `coterie.n_samples`.
 """
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 COLUMNS = ("i", "j", "kind", "weight", "certainty")
 FIRST_LINE = "# coterie constraints, n_samples="
 METADATA_KEY = b"coterie.n_samples"
-ROW = np.dtype([("i", "i8"), ("j", "i8"), ("kind", "U6"), ("weight", "f8"), ("certainty", "f8")])
+ROW = np.dtype([("i", "i8"), ("j", "i8"), ("kind", "U9"), ("weight", "f8"), ("certainty", "f8")])
 
 
 def save(constraints: Constraints, path: str | os.PathLike[str]) -> None:
@@ -50,18 +51,24 @@ def _suffix(path: Path) -> str:
 
 
 def _columns(constraints: Constraints) -> dict[str, np.ndarray]:
+    """Pairs, then the rows of exclusive groups."""
+    groups = constraints.exclusive
+    group = groups.group_of
     return {
-        "i": constraints.pairs[:, 0],
-        "j": constraints.pairs[:, 1],
-        "kind": np.where(constraints.kind > 0, "must", "cannot"),
-        "weight": constraints.weight,
-        "certainty": constraints.certainty,
+        "i": np.concatenate([constraints.pairs[:, 0], groups.rows]),
+        "j": np.concatenate([constraints.pairs[:, 1], group]),
+        "kind": np.concatenate(
+            [np.where(constraints.kind > 0, "must", "cannot"), np.full(group.size, "exclusive")]
+        ),
+        "weight": np.concatenate([constraints.weight, groups.weight[group]]),
+        "certainty": np.concatenate([constraints.certainty, groups.certainty[group]]),
     }
 
 
 def _write_csv(constraints: Constraints, path: Path) -> None:
-    rows = np.empty(constraints.n_pairs, dtype=ROW)
-    for name, values in _columns(constraints).items():
+    columns = _columns(constraints)
+    rows = np.empty(columns["i"].size, dtype=ROW)
+    for name, values in columns.items():
         rows[name] = values
     header = f"{FIRST_LINE}{constraints.n_samples}\n{','.join(COLUMNS)}"
     # %s prints the shortest digits that read back as the same number.
@@ -122,13 +129,26 @@ def _pyarrow() -> tuple[Any, Any]:
 def _rebuild(path: Path, n_samples: int, columns: dict[str, np.ndarray]) -> Constraints:
     from coterie.constraints.constraints import Constraints
 
-    must = columns["kind"] == "must"
-    odd = np.flatnonzero(~must & (columns["kind"] != "cannot"))
+    must, cannot, grouped = (columns["kind"] == word for word in ("must", "cannot", "exclusive"))
+    odd = np.flatnonzero(~(must | cannot | grouped))
     if odd.size:
         raise InvalidConstraints(
-            f"{path}, pair {odd[0]}: kind {str(columns['kind'][odd[0]])!r} is not must or cannot"
+            f"{path}, pair {odd[0]}: kind {str(columns['kind'][odd[0]])!r} is not must, cannot or "
+            "exclusive"
         )
-    pairs = np.column_stack([columns["i"], columns["j"]])
-    return Constraints.from_arrays(
-        n_samples, pairs, must, weight=columns["weight"], certainty=columns["certainty"]
+    pairs = np.column_stack([columns["i"], columns["j"]])[~grouped]
+    weight, certainty = columns["weight"], columns["certainty"]
+    made = Constraints.from_arrays(
+        n_samples, pairs, must[~grouped], weight=weight[~grouped], certainty=certainty[~grouped]
+    )
+    if not grouped.any():
+        return made
+    at = np.flatnonzero(grouped)
+    at = at[np.argsort(columns["j"][at], kind="stable")]
+    _, first = np.unique(columns["j"][at], return_index=True)
+    return made + Constraints(
+        n_samples,
+        exclusive=np.split(columns["i"][at], first[1:]),
+        exclusive_weight=weight[at[first]],
+        exclusive_certainty=certainty[at[first]],
     )

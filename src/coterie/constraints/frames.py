@@ -80,6 +80,7 @@ def to_frame(constraints: Constraints, backend: str, ids: Any) -> Any:
     """See `Constraints.to_frame`."""
     from coterie.constraints.pair_table import kind_names
 
+    constraints = constraints.expanded()
     i, j = constraints.pairs.T
     if ids is not None:
         names = np.asarray(ids)
@@ -123,9 +124,22 @@ def _as_eager(frame: Any) -> nw.DataFrame[Any]:
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
+        if hasattr(frame, "__arrow_c_stream__"):  # DuckDB's relations, nanoarrow, ...
+            return _from_stream(frame)
         raise InvalidConstraints(
-            f"{type(frame).__name__} is not a data frame; give a pandas, polars or pyarrow table "
-            "(collect a lazy frame first)"
+            f"{type(frame).__name__} is not a data frame; give a pandas, polars or pyarrow table, "
+            "or anything with __arrow_c_stream__ (collect a lazy frame first)"
+        ) from error
+
+
+def _from_stream(frame: Any) -> nw.DataFrame[Any]:
+    """What hands itself over by Arrow's stream interface, as a pyarrow table."""
+    try:
+        return nw.from_arrow(frame, backend="pyarrow")
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            f"{type(frame).__name__} is read through Arrow, which needs pyarrow; install it with: "
+            "pip install 'coterie[parquet]'"
         ) from error
 
 

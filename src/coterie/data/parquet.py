@@ -64,9 +64,10 @@ class ParquetRows(GroupedRows):
     def _group(self, group: int) -> NDArray[Any]:
         names = self.names
         assert names is not None
-        self.groups[group].stamp.check()
-        key = (*self.groups[group], tuple(names), self.dtype)
-        return decoded_groups.get(key, lambda: _decode(*self.groups[group], names, self.dtype))
+        stamp, number = self.groups[group]
+        stamp.check()
+        key = (stamp, number, tuple(names), self.dtype)
+        return decoded_groups.get(key, lambda: _decode(stamp, number, names, self.dtype))
 
 
 class _Kept:

@@ -6,6 +6,7 @@ from coterie.inference._local_search import IcmPlan, icm_plan
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
+from coterie.inference.exclusive import NodeGroups, group_energy, label_with_groups
 from coterie.inference.feasible import feasible_start
 from coterie.inference.forest import spanning_forest
 from coterie.inference.gibbs import gibbs
@@ -37,6 +38,7 @@ __all__ = [
     "IcmPlan",
     "Inference",
     "NoFeasibleLabels",
+    "NodeGroups",
     "PairwiseModel",
     "TreeClass",
     "auto",
@@ -51,9 +53,11 @@ __all__ = [
     "exact_plan",
     "feasible_start",
     "gibbs",
+    "group_energy",
     "icm",
     "icm_plan",
     "infer",
+    "label_with_groups",
     "least_energy",
     "linear_program",
     "mean_field",

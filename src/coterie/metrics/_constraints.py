@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
 from coterie.constraints import Constraints
+from coterie.constraints.exclusive import broken
 from coterie.exceptions import InvalidData
 
 
@@ -37,7 +38,7 @@ def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> Cons
     labels : array-like of shape (n,)
         One label a row; a must-link is kept if both rows have the same one.
     constraints : Constraints
-        Pairs over the same n rows.
+        Pairs over the same n rows; those that exclusive groups stand for count too.
 
     Returns
     -------
@@ -55,15 +56,21 @@ def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> Cons
     must = constraints.kind > 0
     kept = together == must
     soft_broken = ~kept & ~constraints.is_hard
+    in_groups, group_cost = broken(constraints.exclusive, given)
+    n_broken = int((~kept).sum()) + len(in_groups)
+    n_hard_broken = int((~kept & constraints.is_hard).sum()) + int(np.isinf(group_cost).sum())
+    n_cannot = int((~must).sum()) + constraints.exclusive.n_pairs
     return ConstraintSatisfaction(
-        kept=_mean(kept),
-        must_kept=_mean(kept[must]),
-        cannot_kept=_mean(kept[~must]),
-        n_broken=int((~kept).sum()),
-        n_hard_broken=int((~kept & constraints.is_hard).sum()),
-        cost=float(constraints.cost()[soft_broken].sum()),
+        kept=_share(n_broken, n_cannot + int(must.sum())),
+        must_kept=_share(int((~kept[must]).sum()), int(must.sum())),
+        cannot_kept=_share(int((~kept[~must]).sum()) + len(in_groups), n_cannot),
+        n_broken=n_broken,
+        n_hard_broken=n_hard_broken,
+        cost=float(
+            constraints.cost()[soft_broken].sum() + group_cost[np.isfinite(group_cost)].sum()
+        ),
     )
 
 
-def _mean(kept: NDArray[Any]) -> float:
-    return float(kept.mean()) if kept.size else 1.0
+def _share(n_broken: int, n_pairs: int) -> float:
+    return 1.0 - n_broken / n_pairs if n_pairs else 1.0

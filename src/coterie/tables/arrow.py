@@ -120,5 +120,22 @@ def arrow_numbers(values: Any) -> NDArray[Any] | None:
 
 
 def _plain(values: Any) -> Any:
-    types = import_module("pyarrow").types
-    return values.cast(values.type.value_type) if types.is_dictionary(values.type) else values
+    """Values without a dictionary, and texts of a layout that pyarrow's functions know.
+
+    polars writes texts as string_view, which few of them do.
+    """
+    arrow = import_module("pyarrow")
+    if arrow.types.is_dictionary(values.type):
+        kind = _readable(arrow, values.type.value_type)
+        # Word by word: pyarrow cannot cast a dictionary of string_view whole.
+        chunks = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in values.chunks]
+        return arrow.chunked_array(chunks, type=kind)
+    return _cast(values, _readable(arrow, values.type))
+
+
+def _readable(arrow: Any, kind: Any) -> Any:
+    return arrow.large_string() if arrow.types.is_string_view(kind) else kind
+
+
+def _cast(values: Any, kind: Any) -> Any:
+    return values if values.type == kind else values.cast(kind)

@@ -70,6 +70,7 @@ def read_inputs(
     choices: Choices | None = None,
     *,
     hard: bool = False,
+    exclusive: str | None = None,
 ) -> Inputs:
     """Read the rows and the pairs, learn the recipe and apply it.
 
@@ -84,6 +85,9 @@ def read_inputs(
         How columns become features.
     hard : bool
         Whether every pair must be kept.
+    exclusive : str, optional
+        Column of which a cluster holds each value at most once (records of one source); it is no
+        feature. Rows without a value are free.
 
     Examples
     --------
@@ -98,7 +102,10 @@ def read_inputs(
     ([1.6, 1.9, 1.8], [[1, 2]])
     """
     choices = choices or Choices()
+    if exclusive is not None and not choices.features and exclusive != choices.id_column:
+        choices = choices._replace(drop=(*choices.drop, exclusive))
     table = read_table(data)
+    groups = None if exclusive is None else table.column(exclusive, "--exclusive").texts()
     ids = table.ids(choices.id_column)
     if choices.id_column is not None:
         table = table.named(ids)
@@ -106,7 +113,10 @@ def read_inputs(
     X, notes = recipe.apply(table)
     constant = _constant(table, recipe.constant(X), X.shape[1])
     known = _pairs(pairs, ids, choices, hard)
-    return Inputs(table, ids, recipe, X, known, [*notes, *constant, *_none(pairs, known)])
+    told = [*notes, *constant, *_none(pairs, known)]
+    if groups is not None:
+        known = known + Constraints.from_exclusive_groups(groups)
+    return Inputs(table, ids, recipe, X, known, told)
 
 
 def stream_inputs(

@@ -121,6 +121,8 @@ def name_conflict(
     """The same error with its pairs named by the user's ids, and the remedy."""
     if error.conflict is None:
         return error
+    if error.conflict.exclusive.n_groups:
+        return _name_group(error, ids, n_clusters)
     named = name_pairs(error.conflict, ids)
     contradiction = error.conflict.must_link.size and len(error.conflict.cannot_link) == 1
     limit = "" if contradiction or n_clusters is None else f" with {counted(n_clusters, 'cluster')}"
@@ -131,6 +133,20 @@ def name_conflict(
     return InfeasibleConstraints(
         f"{these} be kept{limit}: {in_words(named)} (= together, ≠ apart). "
         f"Remove {remove} soft{raise_k}.",
+        error.conflict,
+    )
+
+
+def _name_group(
+    error: InfeasibleConstraints, ids: Sequence[str], n_clusters: int | None
+) -> InfeasibleConstraints:
+    assert error.conflict is not None
+    rows = [ids[row] for row in error.conflict.exclusive.listed()[0]]
+    shown = ", ".join(rows[:12]) + (f" and {len(rows) - 12} more" if len(rows) > 12 else "")
+    few = "" if n_clusters is None else f", and there are only {counted(n_clusters, 'cluster')}"
+    return InfeasibleConstraints(
+        f"An exclusive group needs a cluster for each of its rows{few}: {shown} are all different. "
+        "Raise `n_clusters`, or name another column.",
         error.conflict,
     )
 

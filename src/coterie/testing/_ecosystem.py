@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import importlib
 import tempfile
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import estimator_html_repr
 
 from coterie import persistence
-from coterie.exceptions import InvalidConstraints
+from coterie.exceptions import LostPairs
 from coterie.testing._capabilities import Capabilities
 from coterie.testing._check import (
     equal,
@@ -25,7 +26,7 @@ from coterie.testing._check import (
     require,
     require_same_labels,
 )
-from coterie.testing._problems import blobs
+from coterie.testing._problems import blobs, noisy
 
 FRAMES = ("pandas", "polars")
 
@@ -83,7 +84,7 @@ def check_pipeline(estimator: Any, can: Capabilities) -> None:
 
 @needs("predicts", "n_clusters")
 def check_grid_search(estimator: Any, can: Capabilities) -> None:
-    """GridSearchCV runs; constraints over all rows are refused in its folds, never sliced."""
+    """GridSearchCV runs and finds the number of far groups."""
     problem = blobs(k=3)
     X = can.prepare(problem.X)
     rows = np.random.default_rng(0).permutation(len(X))
@@ -96,13 +97,29 @@ def check_grid_search(estimator: Any, can: Capabilities) -> None:
     )
     search.fit(X[rows], problem.groups[rows])
     require(search.best_params_ == {can.n_clusters: 3}, "the search must find three far groups")
-    if not can.constraints:
-        return
-    try:
-        search.fit(X[rows], problem.groups[rows], constraints=problem.constraints)
-    except InvalidConstraints:
-        return
-    raise AssertionError("a fold with constraints over all rows must be refused")
+
+
+@needs("predicts", "constraints")
+def check_folds(estimator: Any, can: Capabilities) -> None:
+    """Cross-validation hands each fold the constraints of its rows, and those are used."""
+    problem = noisy()
+    X, pairs = can.prepare(problem.X), can.pairs(problem.constraints)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LostPairs)
+        found = cross_validate(
+            can.fresh(estimator, k=3),
+            X,
+            problem.groups,
+            params={"constraints": pairs},
+            scoring=_agreement,
+            cv=KFold(3, shuffle=True, random_state=0),
+            return_estimator=True,
+            return_indices=True,
+            error_score="raise",
+        )
+    for model, rows in zip(found["estimator"], found["indices"]["train"], strict=True):
+        wanted = can.fit(estimator, X[rows], pairs.subset(rows), k=3)
+        require_same_labels(wanted.labels_, model.labels_, "a fold must use the pairs of its rows")
 
 
 def _agreement(model: Any, X: Any, y: Any) -> float:
@@ -144,6 +161,7 @@ CHECKS = (
     check_transform,
     check_pipeline,
     check_grid_search,
+    check_folds,
     check_save_and_load,
     check_representations,
 )

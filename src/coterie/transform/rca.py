@@ -83,6 +83,8 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     _reads_stored_rows = True
     _instead = ""
+    # With scikit-learn's metadata routing, constraints go to every estimator that takes them.
+    __metadata_request__fit = {"constraints": True}  # noqa: RUF012
 
     def __init__(self, n_components: int | None = None, *, shrinkage: Any = "auto") -> None:
         self.n_components = n_components

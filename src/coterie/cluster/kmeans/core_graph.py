@@ -11,6 +11,7 @@ from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.inference import (
     IcmPlan,
+    NodeGroups,
     NoFeasibleLabels,
     PairwiseModel,
     better_by_component,
@@ -20,6 +21,7 @@ from coterie.inference import (
     icm,
     icm_plan,
     infer,
+    label_with_groups,
     plain_icm,
     polish,
     restart_crowd,
@@ -31,13 +33,14 @@ PLAIN = "plain_icm"  # the engine as printed, whose labels are left as they are
 
 class PairCosts(NamedTuple):
     """What pairs cost: `cost` (m,) or (m, K) of each pair, summed to `same` and `differ` of each
-    entry of the core's graph, and the local search's plan for them.
+    entry of the core's graph, and the local search's plan for them; what exclusive groups cost.
     """
 
     cost: Array
     same: Array
     differ: Array
     plan: IcmPlan
+    groups: NodeGroups
 
 
 class Labelled(NamedTuple):
@@ -84,8 +87,9 @@ class CoreGraph:
         """Whether labels of least energy are asked for, and there is anything to label."""
         return self.engine == PROVING and self.core.n_nodes > 0
 
-    def pair_costs(self, cost: Array, plan: IcmPlan | None = None) -> PairCosts:
-        """Costs (m,) or (m, K) of the user's pairs, laid out for the engines.
+    def pair_costs(self, cost: Array, w: float, plan: IcmPlan | None = None) -> PairCosts:
+        """Costs (m,) or (m, K) of the user's pairs, laid out for the engines; a plain one of an
+        exclusive group costs `w`.
 
         `plan` is that of other costs with zeros and infinities in the same places.
         """
@@ -93,7 +97,19 @@ class CoreGraph:
         if plan is None:
             unary = np.zeros((self.core.n_nodes, self.n_clusters))
             plan = icm_plan(self._model(unary, same, differ))
-        return PairCosts(cost, same, differ, plan)
+        return PairCosts(cost, same, differ, plan, self._groups(w))
+
+    def _groups(self, w: float) -> NodeGroups:
+        core, groups = self.core, self.constraints.exclusive
+        hard = groups.is_hard
+        weight = np.where(hard, np.inf, w * np.where(hard, 0.0, groups.cost()))
+        weight = weight[core.group_number]
+        if not weight.all():  # those that cost nothing are none
+            sizes = np.diff(core.group_ptr)
+            kept = weight > 0
+            ptr = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
+            return NodeGroups(ptr, core.group_nodes[np.repeat(kept, sizes)], weight[kept])
+        return NodeGroups(core.group_ptr, core.group_nodes, weight)
 
     def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
         # The core's arrays are right by construction; checking them costs as much as a sweep.
@@ -131,15 +147,19 @@ class CoreGraph:
         seed: int,
         refresh: bool,
         prove: bool,
+        groups: NodeGroups,
     ) -> Labelled:
         """Label the nodes, with no more energy than their labels so far, `nodes`, have.
 
         Local search from `nodes` or from scratch; with `refresh` also a fresh search of crowded
-        components; then the engine asked for, each component keeping whichever is better. The
+        components; then the engine asked for, each component keeping whichever is better. Exclusive
+        groups are labelled by assignments, whatever the engine. The
         engine that proves the least energy works only if `prove`; the plain one works alone.
         """
         saved, proven = 0.0, False
         try:
+            if groups.n_groups:
+                return self._label_groups(model, groups, nodes, seed)
             if self.engine == PLAIN:
                 found = plain_icm(model, nodes, random_state=seed, time_limit=self.time_limit)
                 return Labelled(found.labels, saved, proven)
@@ -159,6 +179,19 @@ class CoreGraph:
             )
             raise
         return Labelled(labels, saved, proven)
+
+    def _label_groups(
+        self, model: PairwiseModel, groups: NodeGroups, nodes: Array | None, seed: int
+    ) -> Labelled:
+        """Labels group by group; where they do not come out, from some that keep all hard pairs."""
+        try:
+            found, proven = label_with_groups(model, groups, nodes, seed)
+        except NoFeasibleLabels:
+            feasible = self.constraints.check_feasible(
+                self.n_clusters, hard_only=True, time_limit=self.time_limit
+            )
+            found, proven = label_with_groups(model, groups, feasible[self.core.first_rows], seed)
+        return Labelled(found, 0.0, proven)
 
     def _ask_engine(
         self, model: PairwiseModel, plan: IcmPlan, labels: Array, seed: int

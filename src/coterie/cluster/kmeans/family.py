@@ -18,6 +18,7 @@ from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
 from coterie.constraints import Constraints
+from coterie.constraints.exclusive import choose, witnesses, written_for
 from coterie.data import Rows, check_blocks, one_blas_thread
 from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
@@ -25,6 +26,7 @@ from coterie.inference import engines
 from coterie.validation import check_choice, check_n_clusters
 
 _DEFAULT_DISTORTION = "sqeuclidean"
+_FEW_PAIRS = 100_000  # that exclusive groups may be written out as where they are not alone
 INITS = (
     "auto",
     "neighborhoods",
@@ -45,6 +47,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     """
 
     _problem_type: type[KMeansProblem] = KMeansProblem
+    _constant_penalty = False  # whether a broken pair costs the same wherever its rows are
     _reads_stored_rows = True
 
     # -- what a subclass says ------------------------------------------------------------------
@@ -84,8 +87,23 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
-        self._solve(X, self._read_pairs(constraints), weights, k)
+        pairs = self._read_pairs(constraints)
+        if _better_as_pairs(pairs):
+            pairs = pairs.expanded()
+        elif not self._can_keep(pairs):
+            pairs = written_for(pairs, f"{type(self).__name__} with soft groups")
+        self._solve(X, pairs, weights, k)
         return self
+
+    def _can_keep(self, pairs: Constraints) -> bool:
+        """Whether exclusive groups can stay groups: soft ones where all pairs cost the same."""
+        groups = pairs.exclusive
+        soft = choose(groups, ~groups.is_hard & (groups.weight > 0))
+        if not soft.n_groups:
+            return True
+        # Two rows of a group that hard must-links join would count once where they cost twice.
+        joined = witnesses(soft, pairs.closure().component).pairs.size
+        return self._constant_penalty and not joined
 
     def _solve(
         self,
@@ -244,9 +262,18 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         self.converged_ = result.converged
         self.w_ = geometry.w
         self.violations_ = broken_pairs(
-            labels, problem.constraints, cost_paid(problem.constraints, labels, geometry)
+            labels,
+            problem.constraints,
+            cost_paid(problem.constraints, labels, geometry),
+            geometry.w,
         )
         self._n_features_out = problem.settings.n_clusters
+
+    def _by_cluster(self) -> tuple[str, ...]:
+        metric = np.asarray(self.distortion_params_)
+        several = self._settings(len(self.cluster_centers_), self._distortion()).per_cluster
+        own = several and len(np.atleast_1d(metric)) == len(self.cluster_centers_)
+        return ("cluster_centers_", "distortion_params_") if own else ("cluster_centers_",)
 
     # -- new rows ------------------------------------------------------------------------------
     def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
@@ -344,3 +371,18 @@ def cost_paid(constraints: Constraints, labels: Array, geometry: Geometry) -> Ar
     ends = labels[constraints.pairs]
     at = np.arange(len(cost))
     return (cost[at, ends[:, 0]] + cost[at, ends[:, 1]]) / 2
+
+
+def _better_as_pairs(pairs: Constraints) -> bool:
+    """Whether few pairs stand for exclusive groups that share rows with each other or with pairs.
+
+    Groups are labelled one by one, each beside the others, which is exact where nothing ties
+    them; where something does, the search over pairs knows more moves.
+    """
+    groups = pairs.exclusive
+    if not groups.n_groups or groups.n_pairs > _FEW_PAIRS:
+        return False
+    tied = np.bincount(groups.rows, minlength=pairs.n_samples)
+    grouped = tied > 0
+    tied[np.unique(pairs.pairs)] += 1
+    return bool((tied[grouped] > 1).any())

@@ -96,6 +96,8 @@ class HMRFKMeans(PairwiseKMeans):
     (4,)
     """
 
+    _keeps_groups = True
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -108,6 +108,9 @@ class PCKMeans(PairwiseKMeans):
     [1, 0, 0, 0]
     """
 
+    _keeps_groups = True
+    _constant_penalty = True
+
     def __init__(
         self,
         n_clusters: int = 8,

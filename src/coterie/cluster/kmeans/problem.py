@@ -29,7 +29,7 @@ from coterie.distortions.base import ConstantBound
 from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
-from coterie.inference import pair_energy
+from coterie.inference import group_energy, pair_energy
 
 _SAMPLE = 5000
 _ROWS_AT_ONCE = 65_536  # of the core: keeps their copies small beside X
@@ -177,7 +177,7 @@ class KMeansProblem:
         """The pairs under a measure, a plain one weighing `w`; `last` is one with the same w."""
         # Which pairs cost anything, and infinitely much, is the same under every metric.
         plan = None if last is None or last.w != w else last.pairs.plan
-        return Geometry(measure, w, self.graph.pair_costs(self._pair_costs(measure, w), plan))
+        return Geometry(measure, w, self.graph.pair_costs(self._pair_costs(measure, w), w, plan))
 
     def _pair_costs(self, measure: Measure, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -248,10 +248,10 @@ class KMeansProblem:
             )
         pairs = geometry.pairs
         model, lead = self.graph.model(found.unary, found.lead, pairs)
-        core = self.graph.label(model, lead, pairs.plan, nodes, seed, refresh, prove)
+        core = self.graph.label(model, lead, pairs.plan, nodes, seed, refresh, prove, pairs.groups)
         labels, statistics, change = self.relabel(found, core.nodes, geometry.measure)
         objective += change
-        objective += pair_energy(model, core.nodes)
+        objective += pair_energy(model, core.nodes) + group_energy(pairs.groups, core.nodes)
         objective += self.graph.inside_cost(core.nodes, pairs)
         return Assignment(
             labels, core.nodes, statistics, objective, found.digest, core.saved, core.proven

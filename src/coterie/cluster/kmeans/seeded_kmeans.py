@@ -56,6 +56,8 @@ class SeededKMeans(PCKMeans):
     warm_start = False
     _keeps_seeds = False
 
+    _keeps_groups = False  # pairs only place its start
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -42,6 +42,9 @@ class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrained
     random_state: Any
     _reads_stored_rows = True
 
+    def _by_cluster(self) -> tuple[str, ...]:
+        return ("cluster_centers_",)
+
     @abstractmethod
     def _settings(self) -> RdpSettings:
         """The parameters, checked."""

@@ -1,0 +1,257 @@
+"""Clusters over time: numbers that stay from one clustering to the next, and what changed.
+
+Clusters of two clusterings are matched by the rows that they share; rows are known by their place,
+or by ids where rows were added, removed or reordered in between.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+
+from coterie.exceptions import InvalidData
+
+__all__ = ["Difference", "diff", "renumber"]
+
+_LISTED = 0.1  # share of a cluster's rows below which a move is no split or merge
+
+
+def renumber(
+    labels: ArrayLike,
+    like: ArrayLike,
+    *,
+    ids: Any = None,
+    like_ids: Any = None,
+    compact: bool = False,
+) -> NDArray[np.int64]:
+    """The same clusters under the numbers of an earlier clustering that they share most rows with.
+
+    One to one, so that as many rows as possible keep their number. Clusters beyond the earlier
+    ones get numbers that were not used. Negative labels (outliers) stay.
+
+    Parameters
+    ----------
+    labels : array-like of int, shape (n,)
+    like : array-like of int, shape (m,)
+        The earlier clustering; of the same rows, unless ids are given.
+    ids, like_ids : sequences, optional
+        The id of every row of each.
+    compact : bool, default=False
+        Use the numbers 0..K−1 only, although an earlier cluster with a larger number is there.
+
+    Returns
+    -------
+    (n,) int64
+
+    Examples
+    --------
+    >>> from coterie import renumber
+    >>> renumber([1, 1, 0, 0, 2], like=[0, 0, 1, 1, 1]).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    now, then = _labels(labels), _labels(like)
+    a, b = _shared_rows(now.size, then.size, ids, like_ids)
+    if not (now >= 0).any():
+        return now
+    numbers = _numbers(now, now[a], then[b], int(then.max(initial=-1)) + 1, compact)
+    return np.where(now >= 0, numbers[np.maximum(now, 0)], now)
+
+
+def _numbers(
+    labels: NDArray[np.int64],
+    now: NDArray[np.int64],
+    then: NDArray[np.int64],
+    n_then: int,
+    compact: bool,
+) -> NDArray[np.int64]:
+    """New number (K,) of each cluster, from the labels (s,) of shared rows in both clusterings."""
+    n_now = int(labels.max(initial=-1)) + 1
+    top = min(n_now, n_then) if compact else n_then
+    inside = (now >= 0) & (then >= 0) & (then < top)
+    shared = np.zeros((n_now, top), dtype=np.int64)
+    np.add.at(shared, (now[inside], then[inside]), 1)
+    row, column = linear_sum_assignment(-shared)
+    numbers = np.full(n_now, -1, dtype=np.int64)
+    met = shared[row, column] > 0  # a pair without a common row is no match
+    numbers[row[met]] = column[met]
+    left = np.flatnonzero(numbers < 0)
+    taken = numbers[numbers >= 0]
+    free = np.setdiff1d(np.arange(n_now if compact else n_now + n_then), taken)
+    if not compact:  # numbers that the earlier clustering did not use
+        unused = np.setdiff1d(free, np.unique(then[then >= 0]))
+        free = unused if unused.size >= left.size else free
+    numbers[left] = free[: left.size]
+    return numbers
+
+
+class Difference(NamedTuple):
+    """What changed from one clustering to another.
+
+    Attributes
+    ----------
+    rows : dict of columns
+        One entry for each row that changed: id, before, after, what. "moved": to a cluster that is
+        not the successor of its own; "new" and "gone": only in one of the two. −2 stands for no
+        cluster.
+    clusters : dict of columns
+        One entry for each two clusters that share a tenth of either's rows, and for those without
+        any: before, after, n_rows, share_before, share_after, what ("kept", "split", "merged",
+        "mixed", "new", "gone").
+    n_same : int
+        Rows in both whose cluster is the successor of what it was.
+    """
+
+    rows: dict[str, Any]
+    clusters: dict[str, Any]
+    n_same: int
+
+    def to_frame(self, what: str = "clusters", backend: str = "pandas") -> Any:
+        """`clusters` or `rows` as a pandas, polars or pyarrow frame."""
+        from coterie.constraints.frames import make_frame
+        from coterie.validation import check_choice
+
+        return make_frame(getattr(self, check_choice("what", what, ("clusters", "rows"))), backend)
+
+    def __str__(self) -> str:
+        words = {"moved": 0, "new": 0, "gone": 0}
+        for word in self.rows["what"].tolist():
+            words[word] += 1
+        lines = [f"{self.n_same} rows stayed, " + ", ".join(f"{n} {w}" for w, n in words.items())]
+        table = self.clusters
+        for at in range(len(table["what"])):
+            before, after, n, word = (
+                table[name][at] for name in ("before", "after", "n_rows", "what")
+            )
+            if word != "kept":
+                lines.append(f"{word}: cluster {before} → {after} ({n} rows)")
+        return "\n".join(lines).replace("cluster -2 → ", "cluster ").replace(" → -2", "")
+
+
+def diff(old: Any, new: Any, *, ids: Any = None, old_ids: Any = None) -> Difference:
+    """Which rows moved, and which clusters split, merged, came or went.
+
+    Numbers do not matter: clusters are matched by the rows that they share, as in `renumber`.
+
+    Parameters
+    ----------
+    old, new : array-like of int, or fitted models
+        Two clusterings of the same rows, unless ids are given.
+    ids, old_ids : sequences, optional
+        The id of every row of `new` and of `old`.
+
+    Examples
+    --------
+    >>> from coterie import diff
+    >>> print(diff([0, 0, 0, 1, 1, 1], [5, 5, 5, 3, 3, 5]))
+    5 rows stayed, 1 moved, 0 new, 0 gone
+    merged: cluster 0 → 5 (3 rows)
+    split: cluster 1 → 3 (2 rows)
+    mixed: cluster 1 → 5 (1 rows)
+    """
+    before = _labels(getattr(old, "labels_", old))
+    after = _labels(getattr(new, "labels_", new))
+    a, b = _shared_rows(after.size, before.size, ids, old_ids)
+    matched = renumber(after, before, ids=ids, like_ids=old_ids)
+    stayed = matched[a] == before[b]
+    return Difference(
+        _row_changes(before, after, a, b, stayed, ids, old_ids),
+        _cluster_changes(before, after, before[b], after[a]),
+        int(stayed.sum()),
+    )
+
+
+def _row_changes(
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    stayed: NDArray[np.bool_],
+    ids: Any,
+    old_ids: Any,
+) -> dict[str, Any]:
+    names = np.arange(after.size) if ids is None else np.asarray(list(ids))
+    old_names = np.arange(before.size) if ids is None else np.asarray(list(old_ids))
+    fresh = np.setdiff1d(np.arange(after.size), a)
+    lost = np.setdiff1d(np.arange(before.size), b)
+    moved, at = a[~stayed], b[~stayed]
+    none = np.int64(-2)
+    return {
+        "id": np.concatenate([names[moved], names[fresh], old_names[lost]]),
+        "before": np.concatenate([before[at], np.full(fresh.size, none), before[lost]]),
+        "after": np.concatenate([after[moved], after[fresh], np.full(lost.size, none)]),
+        "what": np.repeat(np.array(["moved", "new", "gone"]), [moved.size, fresh.size, lost.size]),
+    }
+
+
+def _cluster_changes(
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    then: NDArray[np.int64],
+    now: NDArray[np.int64],
+) -> dict[str, Any]:
+    olds, o = np.unique(then[(then >= 0) & (now >= 0)], return_inverse=True)
+    news, n = np.unique(now[(then >= 0) & (now >= 0)], return_inverse=True)
+    table = np.zeros((olds.size, news.size), dtype=np.int64)
+    np.add.at(table, (o, n), 1)
+    of_old = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    of_new = table / np.maximum(table.sum(axis=0, keepdims=True), 1)
+    listed = (of_old >= _LISTED) | (of_new >= _LISTED)
+    parts, sources = listed.sum(axis=1), listed.sum(axis=0)
+    entries = []
+    for i, j in np.argwhere(listed):
+        word = ("mixed" if sources[j] > 1 else "split") if parts[i] > 1 else (
+            "merged" if sources[j] > 1 else "kept"
+        )  # fmt: skip
+        entries.append((olds[i], news[j], table[i, j], of_old[i, j], of_new[i, j], word))
+    for label in np.setdiff1d(before[before >= 0], olds):
+        entries.append((label, -2, int((before == label).sum()), 0.0, 0.0, "gone"))
+    for label in np.setdiff1d(after[after >= 0], news):
+        entries.append((-2, label, int((after == label).sum()), 0.0, 0.0, "new"))
+    columns = list(zip(*entries, strict=True)) if entries else [()] * 6
+    kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.str_)
+    names = ("before", "after", "n_rows", "share_before", "share_after", "what")
+    return {
+        name: np.array(column, dtype=kind)
+        for name, column, kind in zip(names, columns, kinds, strict=True)
+    }
+
+
+def _labels(labels: ArrayLike) -> NDArray[np.int64]:
+    given = np.asarray(labels)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidData(
+            f"labels have shape {given.shape} and type {given.dtype}; give one whole number a row."
+        )
+    return given.astype(np.int64)
+
+
+def _shared_rows(
+    n_now: int, n_then: int, ids: Any, like_ids: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the rows that both have, in each."""
+    if (ids is None) != (like_ids is None):
+        raise InvalidData("give the ids of both clusterings, or of neither.")
+    if ids is None:
+        if n_now != n_then:
+            raise InvalidData(
+                f"there are {n_now} rows now and {n_then} before; give the ids of both."
+            )
+        return np.arange(n_now), np.arange(n_then)
+    place = _places(like_ids, n_then)
+    found = [(at, place[name]) for name, at in _places(ids, n_now).items() if name in place]
+    both = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]
+
+
+def _places(ids: Any, n: int) -> dict[Any, int]:
+    listed = ids.tolist() if hasattr(ids, "tolist") else list(ids)
+    place = {name: at for at, name in enumerate(listed)}
+    if len(listed) != n or len(place) < n:
+        raise InvalidData(
+            f"there are {len(listed)} ids, {len(place)} of them different, for {n} rows; every row "
+            "needs its own."
+        )
+    return place
