@@ -10,16 +10,16 @@ from advice import best_of
 from bars import BELOW, FLOOR, NOT_TOLD_K, WORSE, known, means
 from sets import REAL
 
-from lab.page import Results, results_of
+from lab.page import Results, origin, results_of
 from lab.study import load_study
 
 HERE = Path(__file__).resolve().parent
 INTRO = """\
 Every estimator with its defaults on {sets} sets of at most 600 rows, {real} of them real
-(`experiments/defaults`; draws of pairs: {draws}; profile `{profile}`), with true pairs only: none, one for
+(`experiments/defaults`; draws of pairs: {draws}), with true pairs only: none, one for
 every ten rows (n/10), as many as rows (n). All are told the number of clusters but TVClust. Mean
 ARI, and the two things that should never be: what true pairs cost on the set where they cost
-most, and how far the estimator is below K-Means where it is farthest.
+most, and how far the estimator is below K-Means where it is farthest. {origin}
 """
 NAMES = {0.0: "no pairs", 0.1: "n/10", 1.0: "n"}
 
@@ -42,7 +42,7 @@ def _parts(results: Results) -> Iterator[str]:
     frame = results.frame
     draws = frame.groupby("set").draw.nunique()
     many = f"{draws.min()}" if draws.min() == draws.max() else f"{draws.min()} to {draws.max()}"
-    yield INTRO.format(sets=len(draws), real=len(REAL), draws=many, profile=results.profile)
+    yield INTRO.format(sets=len(draws), real=len(REAL), draws=many, origin=origin(results))
     yield _by_method(frame)
     yield "The best of each set, with those within 0.02 of it:\n"
     yield _by_set(frame)

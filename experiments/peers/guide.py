@@ -26,7 +26,7 @@ from advice import (  # noqa: E402
 )
 from defaults_page import section, table  # noqa: E402
 
-from lab.page import Results, results_of  # noqa: E402
+from lab.page import Results, origin, results_of  # noqa: E402
 from lab.study import load_study  # noqa: E402
 
 ROOT = HERE.parents[1]
@@ -145,7 +145,7 @@ def page(results: Results) -> str:
     first, second = (line for _, line in summary(ours)[:2].iterrows())
     return TEMPLATE.read_text(encoding="utf-8").format(
         draws=", ".join(f"{count} at {n:,} rows" for n, count in draws.items()),
-        profile=results.profile,
+        origin=origin(results),
         close=f"{CLOSE:g}",
         size=f"{sizes[0]:,}",
         first=first.name,

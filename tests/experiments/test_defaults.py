@@ -12,9 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(ROOT / "peers"))
-sys.path.insert(0, str(ROOT / "defaults"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments" / "peers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments" / "defaults"))
 
 from bars import BELOW_K_MEANS, FLOOR, WORSE_WITH_PAIRS, Miss, known, misses
 from contestants import OURS
@@ -24,7 +23,7 @@ from coterie.estimators import ESTIMATORS
 from lab.page import results_of
 from lab.study import load_study
 
-STUDY = load_study(ROOT / "defaults")
+STUDY = load_study(Path(__file__).resolve().parents[2] / "experiments" / "defaults")
 SETS = STUDY.config["parts"]["tables"]["axes"]["set"]
 
 
