@@ -43,9 +43,15 @@ def _kmeans(X: Any, pairs: Constraints, k: int, seed: int) -> Any:
     return KMeans(k, n_init=10, random_state=seed).fit_predict(X)
 
 
+def _rca(X: Any, pairs: Constraints, k: int, seed: int) -> Any:
+    """From as many starts as the K-Means beside it."""
+    return _kmeans(coterie.RCA().fit_transform(X, constraints=pairs), pairs, k, seed)
+
+
 FLOOR = "KMeans"
 METHODS: dict[str, Fit] = {
     **OURS,
+    "RCA + KMeans": _rca,
     "SeededKMeans": _seeded("SeededKMeans"),
     "ConstrainedKMeans": _seeded("ConstrainedKMeans"),
     "DPMeans": _dp_means,
