@@ -101,7 +101,7 @@ def _everything(frame: pd.DataFrame) -> str:
         for method in order:
             values = ari.loc[name][method]
             shown = (
-                f"{100 * value:.0f}" + "*" * ((method, name, share) in missed)
+                f"{round(100 * value)}" + "*" * ((method, name, share) in missed)
                 for share, value in values.items()
             )
             cells.append(" ".join(shown))

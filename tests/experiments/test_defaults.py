@@ -59,7 +59,7 @@ def test_sets_are_small_and_the_same_every_time():
     for name in SETS:
         X, y, k = table(name, 1)
         assert X.shape[0] == y.size <= MOST
-        assert k == y.max() + 1
+        assert k == len(set(y.tolist())) > 1
         assert (table(name, 1).X == X).all()
         assert (name in REAL) == bool((table(name, 2).X == X).all())
 
