@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from typing import Any
 
+import scipy.sparse as sp
+
 from coterie import HMRFKMeans
 from coterie.constraints import learning_curve_pairs
 from coterie.constraints.sampling import LearningCurveSplit
+from coterie.distortions import KLDivergence
 from coterie.metrics import evaluate
 from lab import Row
 from lab.protocol import data, with_entailed
@@ -32,7 +36,9 @@ def fold(name: str, sizes: tuple[int, ...], draw: int) -> LearningCurveSplit:
 
 def cell(part: str, set: str, draw: int, seed: int, **options: Any) -> Iterator[Row]:
     """All methods on one fold of one run, or what a data set is."""
-    return sizes_of(set) if part == "sets" else curves(set, draw, seed, **options)
+    if part == "sets":
+        return sizes_of(set)
+    return (engines if part == "inference" else curves)(set, draw, seed, **options)
 
 
 def sizes_of(name: str) -> Iterator[Row]:
@@ -40,6 +46,28 @@ def sizes_of(name: str) -> Iterator[Row]:
     X, _, k = data(name)
     for what, value in zip(("instances", "dimensions", "classes"), (*X.shape, k), strict=True):
         yield {"method": what, "value": value}
+    if sp.issparse(X):
+        yield {"method": "alpha", "value": KLDivergence().bind(X).smoothing}
+
+
+def engines(
+    name: str, draw: int, seed: int, distortion: str, pairs: list[int], names: list[str]
+) -> Iterator[Row]:
+    """The E-step by ICM and by more expensive engines (section 3.3.6); `value` is CPU seconds."""
+    X, y, k = data(name)
+    split = fold(name, tuple(pairs), draw)
+    for count, known in zip(pairs, split.constraints, strict=True):
+        models = {"K-Means": HMRFKMeans(k, learn_metric=False, random_state=seed)}
+        for engine in names:
+            models[engine] = HMRFKMeans(
+                k, distortion=distortion, inference=engine, random_state=seed
+            )
+        for method, model in models.items():
+            begin = time.process_time()
+            model.fit(X, constraints=None if method == "K-Means" else known)
+            seconds = time.process_time() - begin
+            nmi = evaluate(y, model.labels_, rows=split.test)["nmi"]
+            yield {"method": method, "pairs": count, "nmi": nmi, "value": seconds}
 
 
 def curves(name: str, draw: int, seed: int, distortion: str, pairs: list[int]) -> Iterator[Row]:

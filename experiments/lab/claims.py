@@ -15,6 +15,8 @@ A claim in `claims.toml`:
     kind                  "greater"   mean of `a` > mean of `b`; with `margin`, by at least that
                           "at_least"  mean of `a` ≥ mean of `b` − `tolerance`
                           "similar"   |mean of a − mean of b| ≤ `tolerance`
+                          "comparable"  |mean of a − mean of b| ≤ `share` of what the two gain over
+                                      `c` on average
                           "rises"     mean at the largest `x` > mean at the smallest; "falls": <
                           "monotone"  the mean curve over `x` never falls by more than `tolerance`
                           "dips"      it does, somewhere (`tolerance` 0 if not given)
@@ -143,6 +145,20 @@ def _similar(claim: Claim, rows: pd.DataFrame) -> Decision:
     return _difference(claim, rows, Region(-claim["tolerance"], claim["tolerance"]))
 
 
+def _comparable(claim: Claim, rows: pd.DataFrame) -> Decision:
+    """By two tests, as a difference may be too large in either direction."""
+    a, b, c = (per_draw(select(rows, claim[side]), claim["metric"]) for side in "abc")
+    _, text = _paired(claim, a, b, Region())
+    room = (claim["share"] * ((a + b) / 2 - c)).dropna()
+    gap = (a - b).reindex(room.index)
+    if room.empty or len(room) < claim.get("least", 2):
+        return None, text
+    text += f"; allowed ± {Mean.of(room)}"
+    test = claim.get("test", "t")
+    words = {Region(low=0.0).verdict(room + sign * gap, test) for sign in (1, -1)}
+    return FAILS if FAILS in words else UNCLEAR if UNCLEAR in words else HOLDS, text
+
+
 def _ends(claim: Claim, rows: pd.DataFrame, region: Region) -> Decision:
     rows = select(rows, claim.get("a", {}))
     x: str = claim["x"]
@@ -248,6 +264,7 @@ KINDS: dict[str, Callable[[Claim, pd.DataFrame], Decision]] = {
     "greater": _greater,
     "at_least": _at_least,
     "similar": _similar,
+    "comparable": _comparable,
     "rises": _rises,
     "falls": _falls,
     "monotone": _monotone,

@@ -94,7 +94,7 @@ def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
     yield from _paper(study)
     yield study.config["intro"].strip()
     yield ""
-    yield _origin(results)
+    yield origin(results)
     yield ""
     for figure in study.config.get("figure", []):
         path = images / f"{study.name}-{figure['name']}.png"
@@ -121,7 +121,7 @@ def _paper(study: Study) -> Iterator[str]:
     yield ""
 
 
-def _origin(results: Results) -> str:
+def origin(results: Results) -> str:
     """Which run this is, on which machine, how complete."""
     if not results.log:
         return "Not run yet."

@@ -33,9 +33,9 @@ def read(path: Path, columns: list[str]) -> list[Row]:
     reader = csv.DictReader(io.StringIO(whole.decode("utf-8")))
     if reader.fieldnames is None:
         return []
-    if list(reader.fieldnames) != columns:  # columns were added or renamed: nothing can be kept
+    if not set(reader.fieldnames) <= set(columns):  # one was renamed: nothing can be kept
         return []
-    return list(reader)
+    return [{name: row.get(name, "") for name in columns} for row in reader]  # or one was added
 
 
 def append(path: Path, columns: list[str], rows: list[Row]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def cell(part: str, set: str, draw: int, seed: int, **options: Any) -> Iterator[
     metric = "sqeuclidean" if set == "iris" else "cosine"
     if part == "explore":
         split = fold(rows.y, (0,), draw)
-        session = start(rows, Explore(rows.k), metric, split, seed)
+        session = begin(rows, Explore(rows.k), metric, split, seed)
         answer_all(session, LabelOracle(rows.y))
         return iter([{"scheme": "Explore only", "queries": session.n_asked}])
     return curves(rows, metric, draw, seed, **options)
@@ -47,7 +47,7 @@ def fold(y: Any, sizes: tuple[int, ...], draw: int) -> LearningCurveSplit:
     return next(islice(splits, number, None))
 
 
-def start(
+def begin(
     rows: Data, strategy: Any, metric: str, split: LearningCurveSplit, seed: int
 ) -> ActiveSession:
     """A session that may ask about the training rows."""
@@ -61,6 +61,7 @@ def curves(
     metric: str,
     draw: int,
     seed: int,
+    start: str,
     pairs: list[int],
     schemes: list[str],
     weights: list[str],
@@ -70,14 +71,14 @@ def curves(
     told = {"random": split.constraints}
     for scheme in schemes:
         if scheme in STRATEGIES:
-            session = start(rows, STRATEGIES[scheme](rows.k), metric, split, seed)
+            session = begin(rows, STRATEGIES[scheme](rows.k), metric, split, seed)
             told[scheme] = list(ask(session, rows.y, pairs))
     values = WEIGHTS["iris" if metric == "sqeuclidean" else "text"]
     for number, count in enumerate(pairs):
         known = {scheme: with_entailed(told[scheme][number]) for scheme in schemes}
         for w in weights:
             found = {
-                scheme: scores(rows, metric, values[w], known[scheme], split.test, seed)
+                scheme: scores(Fit(metric, values[w], start, seed), rows, known[scheme], split.test)
                 for scheme in schemes
             }
             if {"active", "random"} <= found.keys():
@@ -96,16 +97,25 @@ def ask(session: ActiveSession, y: Any, pairs: list[int]) -> Iterator[Constraint
         yield session.constraints
 
 
-def scores(
-    rows: Data, metric: str, w: float, known: Constraints, test: Any, seed: int
-) -> dict[str, float]:
+class Fit(NamedTuple):
+    """How PCKMeans is run."""
+
+    metric: str
+    w: float
+    start: str
+    seed: int
+
+
+def scores(fit: Fit, rows: Data, known: Constraints, test: Any) -> dict[str, float]:
     """NMI and F on the test fold; the objective a row, in the paper's sense.
 
     For text SPKMeans maximises the mean cosine, so it is 1 less ours; for Euclidean rows it is
     minimised as it is.
     """
-    model = PCKMeans(rows.k, w=w, metric=metric, random_state=seed).fit(rows.X, constraints=known)
+    model = PCKMeans(
+        rows.k, w=fit.w, distortion=fit.metric, init=fit.start, random_state=fit.seed
+    ).fit(rows.X, constraints=known)
     found = evaluate(rows.y, model.labels_, rows=test)
     mean = model.objective_ / rows.y.size
-    objective = 1.0 - mean if metric == "cosine" else mean
+    objective = 1.0 - mean if fit.metric == "cosine" else mean
     return {"nmi": found["nmi"], "f": found["f"], "objective": objective}

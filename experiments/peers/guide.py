@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE)]
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "defaults"), str(HERE)]
 
 import figure  # noqa: E402
 import pandas as pd  # noqa: E402
@@ -24,8 +24,9 @@ from advice import (  # noqa: E402
     filled,
     summary,
 )
+from defaults_page import section, table  # noqa: E402
 
-from lab.page import Results, results_of  # noqa: E402
+from lab.page import Results, origin, results_of  # noqa: E402
 from lab.study import load_study  # noqa: E402
 
 ROOT = HERE.parents[1]
@@ -34,12 +35,6 @@ README = ROOT / "README.md"
 TEMPLATE = HERE / "page.template"
 PICTURE = ROOT / "docs" / "images" / "peers.png"
 MARKS = ("<!-- peers: written by experiments/peers/guide.py -->", "<!-- end of peers -->")
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown, with an end of line."""
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), ""])
 
 
 def percent(share: float) -> str:
@@ -150,7 +145,7 @@ def page(results: Results) -> str:
     first, second = (line for _, line in summary(ours)[:2].iterrows())
     return TEMPLATE.read_text(encoding="utf-8").format(
         draws=", ".join(f"{count} at {n:,} rows" for n, count in draws.items()),
-        profile=results.profile,
+        origin=origin(results),
         close=f"{CLOSE:g}",
         size=f"{sizes[0]:,}",
         first=first.name,
@@ -165,6 +160,7 @@ def page(results: Results) -> str:
         recommendations=recommendations(ours),
         methods=by_method(ours),
         settings="\n".join(best),
+        defaults=section(),
         choices=ways(found),
         verdict=verdict(ours, found),
     )

@@ -15,6 +15,7 @@ from blocks import (
     make_mosaic,
     partial_labels,
 )
+from further import cop, decay, one_start, stronger, weight
 from models import accuracy, disjoint_pairs, fit_cop, fit_mixture, fit_ppc, scaled, soft_kmeans
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
@@ -155,4 +156,9 @@ PARTS: dict[str, Callable[..., Iterator[Row]]] = {
     "components": components,
     "partial": partial,
     "mosaic": mosaic,
+    "one_start": one_start,
+    "cop": cop,
+    "weight": weight,
+    "stronger": stronger,
+    "decay": decay,
 }

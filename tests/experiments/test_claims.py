@@ -101,6 +101,20 @@ def test_each_kind_of_claim_says_yes_and_no(claim, word):
     assert verdict(table(a=a, b=[value - 0.02 for value in a]), **claim) == word
 
 
+@pytest.mark.parametrize(
+    ("gain", "word"), [(0.3, HOLDS), (0.02, FAILS), (0.08, UNCLEAR)], ids=["much", "little", "some"]
+)
+def test_comparable_methods_differ_by_little_beside_what_both_gain(gain, word):
+    """a and b differ by .04 ± .002; half of the gain over c is allowed, in either direction."""
+    a = np.array([0.52, 0.521, 0.522, 0.523, 0.524, 0.525, 0.526, 0.529])
+    noise = 0.004 * (-1.0) ** np.arange(8)
+    frame = table(a=list(a), b=list(a - 0.04 + noise), c=list(a - 0.02 - gain - noise))
+    claim = {"kind": "comparable", "share": 0.5, "c": {"method": "c"}}
+    assert verdict(frame, **claim, **A) == word
+    assert verdict(frame, **claim, **B) == word
+    assert verdict(frame[frame["method"] != "c"], **claim, **A) == UNTESTABLE
+
+
 def test_a_curve_that_falls_is_neither_rising_nor_monotone():
     frame = table(a=[0.5, 0.6])
     frame["x"] = -frame["x"]

@@ -182,6 +182,14 @@ def test_the_same_rows_are_the_same_bytes_however_they_were_added(folder):
         assert (table.read_bytes(), log.read_bytes()) == before
 
 
+def test_rows_outlive_a_column_that_is_added_but_not_one_that_is_renamed(tmp_path):
+    """Hours of results were unreadable once because a study had got one more key."""
+    table = tmp_path / "results.full.csv.gz"
+    replace(table, ["part", "nmi"], [{"part": "p", "nmi": 0.5}])
+    assert read(table, ["part", "x", "nmi"]) == [{"part": "p", "x": "", "nmi": "0.5"}]
+    assert read(table, ["part", "ari"]) == []
+
+
 def test_a_table_that_is_not_gzip_is_an_error_not_an_interruption(folder):
     study = load_study(folder)
     (folder / "results.full.csv.gz").write_text(",".join(study.columns) + "\n")

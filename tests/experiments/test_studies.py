@@ -59,6 +59,7 @@ def schemes() -> pd.DataFrame:
         set="iris",
         draw=1,
         seed=1,
+        start="figure-1",
         pairs=[0, 30, 120],
         schemes=["active", "random", "Explore only"],
         weights=["0", "very high"],

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from coterie import RCA, Constraints, PCKMeans
+from coterie.constraints import sample_pairs
 from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
 
 
@@ -41,7 +43,7 @@ def within(X, chunks):
 
 def test_metric_is_the_inverse_of_2_10(wine):
     X, _, chunks = wine
-    model = RCA().fit(X, constraints=Constraints.from_groups(chunks))
+    model = RCA(shrinkage=0).fit(X, constraints=Constraints.from_groups(chunks))
     assert model.shrinkage_ == 0.0
     C = within(X, chunks)
     np.testing.assert_allclose(model.metric_ @ C, np.eye(13), atol=1e-6)
@@ -67,7 +69,7 @@ def test_rows_weigh_as_their_strongest_must_link():
     pairs = [(3 * c, 3 * c + k) for c in range(10) for k in (1, 2)]
     weights = rng.choice([0.2, 1.0, 2.5], len(pairs))
     known = Constraints(40, must_link=pairs, must_weight=weights)
-    model = RCA().fit(X, constraints=known)
+    model = RCA(shrinkage=0).fit(X, constraints=known)
     strongest = np.zeros(40)
     for (i, j), w in zip(pairs, weights, strict=True):
         strongest[[i, j]] = np.maximum(strongest[[i, j]], w)
@@ -116,7 +118,7 @@ def test_equals_metric_learn(wine, n_components, monkeypatch):
     monkeypatch.setattr(theirs.RCA, "_prepare_inputs", lambda self, X, y, **options: (X, y))
     X, _, chunks = wine
     X, chunks = X[chunks >= 0], chunks[chunks >= 0]  # it reads the rows in chunklets only
-    ours = RCA(n_components).fit(X, constraints=Constraints.from_groups(chunks))
+    ours = RCA(n_components, shrinkage=0).fit(X, constraints=Constraints.from_groups(chunks))
     L = theirs.RCA(n_components=n_components).fit(X, chunks).components_.real
     scale = np.trace(L.T @ L) / np.trace(ours.metric_)
     np.testing.assert_allclose(L.T @ L, scale * ours.metric_, rtol=1e-4, atol=1e-6 * scale)
@@ -148,24 +150,37 @@ def test_few_pairs_shrink_instead_of_failing():
     two = Constraints(50, must_link=[(0, 1), (1, 2), (5, 6)])
     model = RCA().fit(X, constraints=two)
     assert model.shrinkage_ == pytest.approx(10 / (10 + 3))
-    total, C = np.cov(X, rowvar=False, bias=True), within(X, model.chunklets_)
-    mixed = model.shrinkage_ * total + (1 - model.shrinkage_) * C
+    variances, C = X.var(axis=0), within(X, model.chunklets_)
+    columns = np.diag(variances) * (C.diagonal() / variances).mean()
+    mixed = model.shrinkage_ * columns + (1 - model.shrinkage_) * C
     np.testing.assert_allclose(model.metric_ @ mixed, np.eye(10), atol=1e-9)
     with pytest.raises(InvalidData, match="3 of 10 directions"):
         RCA(shrinkage=0).fit(X, constraints=two)
 
 
-def test_no_pairs_whiten():
+def test_no_pairs_standardise():
     X = np.random.default_rng(0).standard_normal((40, 3)) @ np.diag([1, 5, 9])
-    out = RCA().fit_transform(X)
-    np.testing.assert_allclose(np.cov(out, rowvar=False, bias=True), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(RCA().fit(X).metric_, np.diag(1 / X.var(axis=0)), atol=1e-9)
+
+
+def test_few_pairs_do_not_spoil_what_k_means_finds():
+    """A covariance of 30 columns known from 30 degrees of freedom: its inverse gives ARI .3."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+
+    def score(rows):
+        return adjusted_rand_score(y, KMeans(2, n_init=5, random_state=0).fit_predict(rows))
+
+    told = [sample_pairs(y, 57, random_state=seed) for seed in range(4)]
+    found = [score(RCA().fit_transform(X, constraints=known)) for known in told]
+    assert np.mean(found) >= score(X) - 0.02
 
 
 def test_constant_columns_are_left_out():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.standard_normal((60, 2)), np.full(60, 3.0)])
     model = RCA().fit(X, constraints=Constraints.from_groups(np.arange(60) // 4))
-    assert model.shrinkage_ == 0.0
+    assert model.shrinkage_ == pytest.approx(2 / (2 + 45))  # of two directions
     assert model.components_.shape == (2, 3)
     assert not model.components_[:, 2].any()
     with pytest.raises(InvalidParameter, match="vary in 2 direction"):

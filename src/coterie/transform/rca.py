@@ -50,10 +50,11 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         proportion to all rows (Fisher's criterion). None keeps every direction in which the rows
         vary at all.
     shrinkage : "auto" or float, default="auto"
-        Share of the covariance of all rows that is mixed into C. "auto" is 0 where C can be
-        inverted; where it cannot, as chunklets have fewer degrees of freedom f (rows less
-        chunklets) than there are directions d, it is d / (d + f). With no must-links at all that
-        is 1, and RCA whitens the rows.
+        Share of C that is taken from the columns' own variances instead, scaled to what C has in
+        all. "auto" is d / (d + f), where there are d directions and chunklets have f degrees of
+        freedom (rows less chunklets): the inverse of a covariance known from few rows says more
+        about them than about the classes. With no must-links it is 1, and RCA standardises the
+        columns. 0 is the published RCA, for which C must have an inverse.
 
     Attributes
     ----------
@@ -142,18 +143,18 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise InvalidParameter(f"n_components={self.n_components} but X has {d} column(s).")
 
     def _shrinkage(self, scatter: Scatter) -> float:
-        whitened = scatter.within_whitened()
-        rank = int((np.linalg.eigvalsh(whitened) > _EPS).sum())
-        if self.shrinkage != "auto" and (self.shrinkage > 0 or rank == len(whitened)):
+        directions = scatter.whitener().shape[1]
+        if self.shrinkage == "auto":
+            return directions / max(directions + scatter.freedom, 1.0)
+        if self.shrinkage > 0:
             return float(self.shrinkage)
-        if rank == len(whitened):
-            return 0.0
-        if self.shrinkage != "auto":
+        rank = int((np.linalg.eigvalsh(scatter.within_whitened()) > _EPS).sum())
+        if rank < directions:
             raise InvalidData(
-                f"rows of one chunklet vary in {rank} of {len(whitened)} directions only, so their "
+                f"rows of one chunklet vary in {rank} of {directions} directions only, so their "
                 "covariance has no inverse; give more must-links or set shrinkage above 0."
             )
-        return len(whitened) / (len(whitened) + scatter.freedom)
+        return 0.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -201,6 +202,15 @@ class Scatter(NamedTuple):
     def whitener(self) -> Array:
         """T (d, r): T' total T = I on the r directions in which the rows vary."""
         return whitening(self.total, _EPS).map
+
+    def target(self) -> Array:
+        """What C is drawn to (d, d): columns that vary apart, in all as much as C has them vary.
+
+        Not the covariance of all rows: its inverse blows up the directions in which they vary
+        least, which say least about the classes.
+        """
+        share = np.trace(self.within) / max(np.trace(self.total), _EPS)
+        return np.diag(self.total.diagonal()) * (share if share > 0 else 1.0)
 
     def within_whitened(self) -> Array:
         """The covariance within chunklets (r, r) where that of all rows is I."""
@@ -282,8 +292,8 @@ def _relevant_directions(scatter: Scatter, shrinkage: float, n_components: int |
         raise InvalidParameter(
             f"n_components={n_components} but the rows vary in {T.shape[1]} direction(s) only."
         )
-    whitened = (1 - shrinkage) * (T.T @ scatter.within @ T) + shrinkage * np.eye(T.shape[1])
-    values, vectors = np.linalg.eigh(whitened)
+    C = (1 - shrinkage) * scatter.within + shrinkage * scatter.target()
+    values, vectors = np.linalg.eigh(T.T @ C @ T)
     W = ((T @ vectors) / np.sqrt(values)).T[:n_components]
     largest = np.take_along_axis(W, np.abs(W).argmax(axis=1)[:, None], axis=1)
     return np.asarray(W * np.sign(largest) / scatter.scale)  # the sign is free: fix it

@@ -7,7 +7,17 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from coterie import LCVQE, Constraints, COPKMeans, HMRFKMeans, MPCKMeans, PCKMeans, SeededKMeans
+from coterie import (
+    LCVQE,
+    ConstrainedKMeans,
+    Constraints,
+    COPKMeans,
+    HMRFKMeans,
+    MPCKMeans,
+    PCKMeans,
+    SeededKMeans,
+)
+from coterie.cluster.kmeans.seeded_kmeans import groups_apart
 from coterie.constraints import sample_pairs
 from coterie.metrics import adjusted_rand_score
 from coterie.progress import watching
@@ -87,6 +97,36 @@ def test_single_rows_stand_beside_groups():
     assert as_set(start_of(X, known, 4, "neighborhoods")) == as_set(expected)
     seeded = SeededKMeans(4, max_iter=1, random_state=0).fit(X, constraints=known)
     assert as_set(seeded.cluster_centers_) == as_set(expected)
+
+
+def test_seeds_are_the_largest_groups_that_are_known_to_be_apart():
+    """The three largest groups are of two clusters; cannot-links say which."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 2)) + 20.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    chains = [range(0, 6), range(10, 15), range(20, 24), range(40, 43), range(50, 52)]
+    must = [(a, a + 1) for chain in chains for a in list(chain)[:-1]]
+    known = Constraints(60, must, [(0, 20), (1, 40), (21, 41), (10, 42), (50, 22)])
+    expected = [X[list(chain)].mean(axis=0) for chain in (chains[0], chains[2], chains[3])]
+    seeded = SeededKMeans(3, max_iter=1, random_state=0).fit(X, constraints=known)
+    assert np.array_equal(seeded.labels_, y)  # from two groups of class 0 it would not end there
+    several = SeededKMeans(3, random_state=0).fit(X, constraints=known.only("must"))
+    assert len(np.unique(several.labels_[::20])) == 3  # one group, then k-means++
+    groups = np.full(60, -1)
+    for number, chain in enumerate(chains):
+        groups[list(chain)] = number
+    chosen = groups_apart(known, groups, 3)
+    assert [int(chosen[chain[0]]) for chain in chains] == [0, -1, 1, 2, -1]
+    assert as_set(expected) == as_set([X[chosen == c].mean(axis=0) for c in range(3)])
+
+
+@pytest.mark.parametrize("estimator", [SeededKMeans, ConstrainedKMeans])
+def test_without_seeds_it_is_k_means_of_several_starts(estimator):
+    X, _ = make_blobs(300, 2, centers=9, cluster_std=0.5, random_state=3)
+    best = KMeans(9, n_init=20, random_state=0).fit(X).inertia_
+    for seed in range(6):
+        found = estimator(9, random_state=seed).fit(X).objective_
+        assert 2 * found <= 1.1 * best  # half squared distances
 
 
 def make_trap(n_clusters=6, seed=0):

@@ -124,7 +124,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
             rng = check_random_state(self.random_state)
             solve = self._from_screened if self._screens(groups) else self._from_starts
             best: Result | None = None
-            for number in range(self._n_starts()):
+            for number in range(self._n_starts(groups)):
                 seed = int(rng.randint(2**31 - 1))
                 # One weight for all starts, which are compared by J.
                 w = None if best is None else best.geometry.w
@@ -190,7 +190,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         if isinstance(self.init, str):
             check_choice("init", self.init, INITS)
 
-    def _n_starts(self) -> int:
+    def _n_starts(self, groups: Array | None) -> int:
         given = not isinstance(self.init, str) or (self.warm_start and hasattr(self, "labels_"))
         if given or self.n_init == "auto":
             return 1

@@ -16,6 +16,8 @@ from coterie.validation import check_n_clusters
 
 __all__ = ["SeededKMeans"]
 
+_STARTS = 10  # where k-means++ places some centres, as in scikit-learn
+
 
 class SeededKMeans(PCKMeans):
     """K-Means whose centres start at the centroids of labelled rows, the seeds.
@@ -28,7 +30,10 @@ class SeededKMeans(PCKMeans):
     n_clusters : int, default=8
         May be more than the seeds have labels; the other centres start by k-means++.
     distortion : str or Distortion, default="sqeuclidean"
-    n_init, max_iter, tol, random_state
+    n_init : "auto" or int, default="auto"
+        Number of whole runs; the one with the lowest objective is kept. "auto" is 1 where the
+        seeds place every centre, and 10 where k-means++ places some.
+    max_iter, tol, random_state
         As in `PCKMeans`.
     metric : str or Distortion, optional
         Another name for `distortion`; give one of the two.
@@ -96,6 +101,8 @@ class SeededKMeans(PCKMeans):
             Label of each seed, -1 for every other row.
         constraints : Constraints, optional
             Pairs in place of labels (or beside them): must-linked rows seed a cluster together.
+            Of more than `n_clusters` such groups the largest are taken that cannot-links keep
+            apart, as two of one cluster would be one seed too many.
         sample_weight : array-like of shape (n_samples,), optional
         """
         X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
@@ -107,13 +114,19 @@ class SeededKMeans(PCKMeans):
             known = constraints + Constraints.from_labels(classes)
         groups = classes
         if not (classes >= 0).any():
-            groups = largest_groups(with_single_rows(known, neighborhoods(known, k), k), k)
+            groups = groups_apart(known, with_single_rows(known, neighborhoods(known, k), k), k)
         binding = known.as_hard() if self._keeps_seeds else Constraints(X.shape[0])
         self._solve(X, binding, weights, k, groups)
         self._report(known)
         if self._keeps_seeds:
             self._number_by_seeds(classes)
         return self
+
+    def _n_starts(self, groups: Array | None) -> int:
+        assert groups is not None
+        if self.n_init == "auto" and groups.max(initial=-1) + 1 < self.n_clusters:
+            return _STARTS
+        return super()._n_starts(groups)
 
     def _report(self, known: Constraints) -> None:
         """Tell which of the user's pairs the result breaks (each costs nothing here)."""
@@ -153,10 +166,25 @@ def check_seeds(seeds: Any, n_samples: int, n_clusters: int) -> Array:
     return classes
 
 
-def largest_groups(group: Array, most: int) -> Array:
-    """The `most` largest groups (n,), renumbered by size; -1 elsewhere."""
-    sizes = np.bincount(group[group >= 0], minlength=1)
-    rank = np.empty(len(sizes), dtype=np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    ranked = np.where(group >= 0, rank[group], -1)
-    return np.where(ranked < most, ranked, -1)
+def groups_apart(constraints: Constraints, group: Array, most: int) -> Array:
+    """At most so many groups (n,), numbered from the largest; -1 elsewhere.
+
+    Where there are more, each is the largest that cannot-links keep apart from all before it.
+    """
+    sizes = np.bincount(group[group >= 0])
+    order = np.argsort(-sizes, kind="stable")
+    if len(sizes) > most:
+        ends = group[constraints.cannot_link]
+        ends = np.unique(ends[(ends >= 0).all(axis=1)], axis=0)
+        ends = np.unique(np.concatenate([ends, ends[:, ::-1]]), axis=0)
+        first = np.searchsorted(ends[:, 0], np.arange(len(sizes) + 1))
+        met = np.zeros(len(sizes), dtype=np.int64)  # of how many chosen each is known to be apart
+        chosen: list[int] = []
+        for number in order.tolist():
+            if len(chosen) < most and met[number] == len(chosen):
+                chosen.append(number)
+                met[ends[first[number] : first[number + 1], 1]] += 1
+        order = np.array(chosen)
+    rank = np.full(len(sizes) + 1, -1, dtype=np.int64)  # the last is that of no group
+    rank[order] = np.arange(len(order))
+    return rank[group]
