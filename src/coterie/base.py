@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _READERS = (
-    "PCKMeans and its family, DPMeans, RDPMeans, TVClust(inference='variational') and RCA read "
+    "PCKMeans and its family, DPMeans, RDPMeans, PPC, TVClust(inference='variational') and RCA read "
     "rows in files."
 )
 

@@ -79,9 +79,11 @@ def real(
     return Rule(words, accepts)
 
 
-def _is_pair(value: Any) -> bool:
-    one_dimension = isinstance(value, tuple | list) or np.ndim(value) == 1
-    return one_dimension and len(value) == 2 and all(map(SCALE.accepts, value))
+def _is_pair(value: Any, each: Rule) -> bool:
+    one_dimension = isinstance(value, tuple | list) or (
+        isinstance(value, np.ndarray) and value.ndim == 1
+    )
+    return one_dimension and len(value) == 2 and all(map(each.accepts, value))
 
 
 def _is_array(value: Any, kinds: str) -> bool:
@@ -107,7 +109,9 @@ AUTO = names("auto")
 FLAG = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
 NAME = Rule("a name", lambda value: isinstance(value, str))
 SCALE = real(SMALL, LARGE)
-PAIR = Rule("two numbers above 0", _is_pair)
+PAIR = Rule("two numbers above 0", lambda value: _is_pair(value, SCALE))
+COUNTS = Rule("two integers of at least 1", lambda value: _is_pair(value, whole()))
+FIELDS = Rule("a mapping of names to kinds", lambda value: isinstance(value, Mapping))
 TABLE = Rule("an array of numbers", lambda value: _is_array(value, "biuf"))
 LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufUSO"))
 MODEL = Rule(
@@ -128,6 +132,7 @@ PARAMETERS: dict[str, Rule] = {
     "GraphPropagation.alpha": real(0, 1, above=True),
     "approximate": FLAG | AUTO,
     "burn_in": whole(0),
+    "candidates": NONE | TABLE,
     "components_per_cluster": whole(),
     "concentration_prior": SCALE,
     "covariance_prior": SCALE,
@@ -136,10 +141,13 @@ PARAMETERS: dict[str, Rule] = {
     "degrees_of_freedom_prior": NONE | SCALE,
     "distortion": DISTORTION,
     "divergence": DISTORTION,
+    "error_rate": names("estimate") | real(0, 0.5),
     "estimator": ESTIMATOR,
     "eta": AUTO | SCALE,
     "exact_assignment": FLAG,
+    "exclusive": NONE | NAME | LABELS,
     "family": NAME,
+    "fields": NONE | FIELDS,
     "hard_weight": real(0, LARGE),
     "inference": NAME,
     "init": NAME | TABLE | MODEL,
@@ -147,6 +155,7 @@ PARAMETERS: dict[str, Rule] = {
     "TVClust.init": names("kmeans") | LABELS | MODEL,
     "lambda_": NAME | SCALE,
     "learn_metric": FLAG,
+    "max_clusters": NONE | whole(),
     "max_dimensions": whole(),
     "max_iter": whole(),
     "max_pairs": whole(),
@@ -171,10 +180,12 @@ PARAMETERS: dict[str, Rule] = {
     "order": names("random", "natural"),
     "p": NONE | real(0, 1, above=True),
     "p_prior": PAIR,
+    "passes": AUTO | whole() | COUNTS,
     "patience": whole(),
     "per_cluster": FLAG,
     "phi_max": names("tight", "paper") | real(0, LARGE),
     "prior": names("rayleigh") | NONE,
+    "prior_rows": AUTO | real(0, LARGE),
     "prior_width": AUTO | SCALE,
     "q": NONE | real(0, 1, above=True),
     "q_prior": PAIR,

@@ -86,8 +86,8 @@ def _not_finite(X: Any, names: list[str] | None) -> str | None:
 
 
 _REMEDY = {
-    "NaN": "Drop these rows or fill the cells: sklearn.impute.SimpleImputer in a pipeline, "
-    "`coterie fit --impute` on the command line.",
+    "NaN": "Drop these rows or fill the cells (sklearn.impute.SimpleImputer in a pipeline, "
+    "`coterie fit --impute` on the command line), or use PPC, which takes missing values.",
     "infinity": "Replace or drop such values; they have no distance to anything.",
 }
 

@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
+from coterie.constraints.exclusive import written_for
 from coterie.data import one_blas_thread
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
 from coterie.records.candidates import find_candidates, unique_pairs
 from coterie.records.comparison import Comparison
@@ -142,11 +144,12 @@ class Dossier(ConstrainedClusterer):
             Answers. Hard ones are never broken.
         """
         refuse_constraints_as_y(self, y)
+        check_parameters(self)
         announce_compiling()
         threshold, error_rate = self._check_parameters()
         fields, exclusive = self._read(X, reset=True)
         n = len(fields[0].values)
-        given = check_constraints(constraints, n)
+        given = written_for(check_constraints(constraints, n), type(self).__name__)
         check_hard(given, exclusive)
         with one_blas_thread():
             problem = pose(fields, exclusive, self._extra(n))
