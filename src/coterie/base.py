@@ -38,8 +38,8 @@ __all__ = [
 ]
 
 _READERS = (
-    "PCKMeans and its family, DPMeans, RDPMeans, PPC, TVClust(inference='variational') and RCA read "
-    "rows in files."
+    "PCKMeans and its family, DPMeans, RDPMeans, PPC, RCA and TVClust(inference='variational') "
+    "read rows in files."
 )
 
 
