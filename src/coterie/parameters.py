@@ -22,6 +22,7 @@ from coterie.words import nearest
 __all__ = ["PARAMETERS", "Rule", "check_parameters"]
 
 LARGEST = 2**31 - 1  # counts beyond it are a slip, and would never end
+_LEARNED = ("labels_", "cluster_centers_", "means_")  # by one of them a fitted model is known
 SMALL, LARGE = 1e-100, 1e100  # of scales: beyond, their squares over- or underflow
 
 
@@ -111,12 +112,12 @@ NAME = Rule("a name", lambda value: isinstance(value, str))
 SCALE = real(SMALL, LARGE)
 PAIR = Rule("two numbers above 0", lambda value: _is_pair(value, SCALE))
 COUNTS = Rule("two integers of at least 1", lambda value: _is_pair(value, whole()))
-FIELDS = Rule("a mapping of names to kinds", lambda value: isinstance(value, Mapping))
+FIELDS = Rule(
+    "a mapping of columns to kinds", lambda value: isinstance(value, Mapping) and len(value) > 0
+)
 TABLE = Rule("an array of numbers", lambda value: _is_array(value, "biuf"))
 LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufUSO"))
-MODEL = Rule(
-    "a fitted model", lambda value: not isinstance(value, type) and hasattr(value, "labels_")
-)
+MODEL = Rule("a fitted model", lambda value: any(hasattr(value, name) for name in _LEARNED))
 SEED = (
     whole(0, 2**32 - 1, f"an integer from 0 to {2**32 - 1}")
     | Rule("a numpy.random.RandomState", lambda value: isinstance(value, np.random.RandomState))
@@ -176,7 +177,7 @@ PARAMETERS: dict[str, Rule] = {
     "n_prototypes": AUTO | whole(),
     "n_rounds": whole(),
     "n_sweeps": whole(),
-    "noise": NAME | real(0, 1),
+    "noise": NONE | names("estimate") | real(0, 1),
     "order": names("random", "natural"),
     "p": NONE | real(0, 1, above=True),
     "p_prior": PAIR,

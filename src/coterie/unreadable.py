@@ -15,8 +15,11 @@ __all__ = ["why_unreadable"]
 _SHOWN = 40  # characters of a value
 
 
-def why_unreadable(X: Any) -> str | None:
-    """What is wrong with `X`, which scikit-learn's validation has refused; None if not known."""
+def why_unreadable(X: Any, *, gaps: bool = False) -> str | None:
+    """What is wrong with `X`, which scikit-learn's validation has refused; None if not known.
+
+    With `gaps` missing values are nothing wrong.
+    """
     if isinstance(X, str | os.PathLike):
         return (
             f"X is a path ({str(X)!r}). Open it first: coterie.data.open_rows(path) for numbers, "
@@ -26,8 +29,8 @@ def why_unreadable(X: Any) -> str | None:
     if isinstance(frame, nw.LazyFrame):
         return "X is a lazy frame, which has no rows yet: pass X.collect()."
     if isinstance(frame, nw.DataFrame):
-        return _not_a_number(frame) or _not_finite(_numbers(frame), frame.columns)
-    return _not_finite(X, None)
+        return _not_a_number(frame) or _not_finite(_numbers(frame), frame.columns, gaps)
+    return _not_finite(X, None, gaps)
 
 
 def _not_a_number(frame: nw.DataFrame[Any]) -> str | None:
@@ -63,7 +66,7 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _not_finite(X: Any, names: list[str] | None) -> str | None:
+def _not_finite(X: Any, names: list[str] | None, gaps: bool) -> str | None:
     """The first cell that is NaN or infinite, and how many rows have one."""
     try:
         table = np.asarray(X.data if hasattr(X, "indptr") else X)
@@ -72,7 +75,7 @@ def _not_finite(X: Any, names: list[str] | None) -> str | None:
         table = table.astype(np.float64)
     except (TypeError, ValueError):
         return None
-    bad = np.argwhere(~np.isfinite(table))
+    bad = np.argwhere(np.isinf(table) if gaps else ~np.isfinite(table))
     if not len(bad):
         return None
     value = table[tuple(bad[0])]

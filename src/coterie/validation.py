@@ -48,6 +48,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
         _check_indices(X)
     elif hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
         X = _from_stream(X)
+    gaps = get_tags(estimator).input_tags.allow_nan
     try:
         X = validate_data(
             estimator,
@@ -57,10 +58,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
             dtype=[np.float64, np.float32],
             order="C",
             accept_large_sparse=False,
-            ensure_all_finite="allow-nan" if get_tags(estimator).input_tags.allow_nan else True,
+            ensure_all_finite="allow-nan" if gaps else True,
         )
     except (ValueError, TypeError) as error:
-        why = why_unreadable(X)
+        why = why_unreadable(X, gaps=gaps)
         if why is None:
             raise
         raise InvalidData(why) from error

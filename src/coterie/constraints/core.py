@@ -216,6 +216,8 @@ def build_core(constraints: Constraints) -> Core:
     in_core = np.zeros(n, dtype=bool)
     in_core[linked.ravel()] = True
     groups = choose(c.exclusive, c.exclusive.weight > 0)
+    if numbers is not None:
+        groups = groups._replace(rows=np.searchsorted(numbers, groups.rows))
     in_core[groups.rows] = True
     rows = np.flatnonzero(in_core)
 
@@ -251,13 +253,13 @@ def build_core(constraints: Constraints) -> Core:
 def _among_their_rows(constraints: Constraints) -> tuple[IntArray, int, IntArray | None]:
     """The pairs (m, 2), how many rows they are counted among, and the numbers of these rows.
 
-    Where most rows are in no pair, only those that are count (numbers (n,), rising), so that no
-    array is as long as the data; else all of them do (None), which needs no sorting.
+    Where most rows are in no pair or group, only those that are count (numbers (n,), rising), so
+    that no array is as long as the data; else all of them do (None), which needs no sorting.
     """
     c = constraints
-    if c.n_samples <= _FEW_ROWS + _ROWS_A_PAIR * c.n_pairs:
+    if c.n_samples <= _FEW_ROWS + _ROWS_A_PAIR * (c.n_pairs + c.exclusive.rows.size):
         return c.pairs, c.n_samples, None
-    numbers = np.unique(c.pairs)
+    numbers = np.unique(np.concatenate([c.pairs.ravel(), c.exclusive.rows]))
     return np.searchsorted(numbers, c.pairs), numbers.size, numbers
 
 

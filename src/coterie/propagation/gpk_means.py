@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from coterie.constraints import Constraints
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.parameters import check_parameters
 from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation._shape import cluster_shape
@@ -151,8 +152,9 @@ class GPKMeans(PropagatingClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the estimator.
         """
-        X, known, weights = self._check_fit_input(X, y, constraints, sample_weight)
+        check_parameters(self)
         self._check_parameters(X)
+        X, known, weights = self._check_fit_input(X, y, constraints, sample_weight)
         fit_params = {} if weights is None else {"sample_weight": weights}
         first = self._fresh_inner(self._rng(), weights)
         model = clone(first).fit(X, constraints=known, **fit_params)
