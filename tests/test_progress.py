@@ -161,10 +161,11 @@ sys.modules["ipykernel"] = types.ModuleType("ipykernel") if {notebook} else None
 if not {notebook}:
     del sys.modules["ipykernel"]
 import numpy as np
-from coterie import PCKMeans
+from coterie import Constraints, PCKMeans
 X = np.arange(8.0).reshape(4, 2)
-PCKMeans(2, random_state=0).fit(X)
-PCKMeans(2, random_state=0).fit(X)
+known = Constraints(4, must_link=[(0, 1)], cannot_link=[(1, 2)])  # whose kernels take seconds
+PCKMeans(2, random_state=0).fit(X, constraints=known)
+PCKMeans(2, random_state=0).fit(X, constraints=known)
 """
 
 
