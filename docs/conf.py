@@ -118,9 +118,17 @@ def as_text(
         lines[number] = "".join(pieces)
 
 
+def is_request(
+    _app: object, _what: str, name: str, _obj: object, skip: bool, _options: object
+) -> bool:
+    """Whether to leave out a member: what scikit-learn makes for metadata routing, too."""
+    return skip or re.fullmatch(r"set_\w+_request", name) is not None
+
+
 def setup(app: Sphinx) -> None:
-    """Docstrings after numpydoc has had them."""
+    """Docstrings after numpydoc has had them; without the methods that scikit-learn makes."""
     app.connect("autodoc-process-docstring", as_text, priority=900)
+    app.connect("autodoc-skip-member", left_out)
 
 
 (HERE / "reference.md").write_text(api_page(), encoding="utf-8")

@@ -56,9 +56,9 @@ class PPC(ConstrainedClusterer):
     covariance_type : {"auto", "full", "tied", "diag", "spherical"}, default="auto"
         "auto" compares all four from the first start (on a sample of many rows): by how well the
         mixture foretells the answers, and where that does not decide by Akaike's criterion.
-    inference : {"auto", "exact", "mean_field", "structured_mean_field", "gibbs", \
-            "belief_propagation"}, default="auto"
-        How the posterior of rows in pairs is found. "auto" is exact wherever that is affordable
+    inference : str, default="auto"
+        How the posterior of rows in pairs is found: "auto", "exact", "mean_field",
+        "structured_mean_field", "gibbs" or "belief_propagation". "auto" is exact wherever that is affordable
         and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
     sampling : {"point", "chunklet"}, default="point"
         Whether each row of a group joined by hard must-links is drawn by the weights of the
