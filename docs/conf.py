@@ -118,7 +118,7 @@ def as_text(
         lines[number] = "".join(pieces)
 
 
-def is_request(
+def left_out(
     _app: object, _what: str, name: str, _obj: object, skip: bool, _options: object
 ) -> bool:
     """Whether to leave out a member: what scikit-learn makes for metadata routing, too."""

@@ -58,8 +58,8 @@ class PPC(ConstrainedClusterer):
         mixture foretells the answers, and where that does not decide by Akaike's criterion.
     inference : str, default="auto"
         How the posterior of rows in pairs is found: "auto", "exact", "mean_field",
-        "structured_mean_field", "gibbs" or "belief_propagation". "auto" is exact wherever that is affordable
-        and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
+        "structured_mean_field", "gibbs" or "belief_propagation". "auto" is exact wherever that is
+        affordable and mean field elsewhere; "exact" refuses (`TooWide`) what is not.
     sampling : {"point", "chunklet"}, default="point"
         Whether each row of a group joined by hard must-links is drawn by the weights of the
         clusters (assumption 2, the paper's own) or the group once (assumption 1).
