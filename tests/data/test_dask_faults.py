@@ -73,14 +73,21 @@ def expected(folder):
     return found
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def two_workers():
+    """A cluster of its own: a nanny whose worker dies while it starts may not start another."""
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GB"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture
+def client():
+    with two_workers() as client:
         yield client
 
 
@@ -110,16 +117,17 @@ def killed_after(seconds: float, who: list[int]):
         killer.join()
 
 
-def kill_at_random(client, folder, expected, rounds: int, *, everybody: bool = False) -> int:
+def kill_at_random(folder, expected, rounds: int, *, everybody: bool = False) -> int:
     """Fits that lose workers at a random moment; how many of them ended well."""
     chance = random.Random(rounds)
-    with engine(client):
+    with two_workers() as client, engine(client):
         pids(client)
         begun = time.monotonic()
         same(result(model().fit(open_rows(folder), constraints=KNOWN)), expected)
         whole = time.monotonic() - begun
-        well = 0
-        for _ in range(rounds):
+    well = 0
+    for _ in range(rounds):
+        with two_workers() as client, engine(client):
             there = pids(client)
             who = there if everybody else [chance.choice(there)]
             begun = time.monotonic()
@@ -134,17 +142,17 @@ def kill_at_random(client, folder, expected, rounds: int, *, everybody: bool = F
     return well
 
 
-def test_a_worker_killed_at_a_random_moment_changes_no_bit(client, folder, expected):
-    assert kill_at_random(client, folder, expected, 5) >= 3
+def test_a_worker_killed_at_a_random_moment_changes_no_bit(folder, expected):
+    assert kill_at_random(folder, expected, 5) >= 3
 
 
 @pytest.mark.slow
-def test_a_hundred_workers_killed_at_random_moments_change_no_bit(client, folder, expected):
-    assert kill_at_random(client, folder, expected, 100) >= 90
+def test_a_hundred_workers_killed_at_random_moments_change_no_bit(folder, expected):
+    assert kill_at_random(folder, expected, 100) >= 90
 
 
-def test_all_workers_killed_at_once_are_replaced_or_told(client, folder, expected):
-    kill_at_random(client, folder, expected, 1, everybody=True)
+def test_all_workers_killed_at_once_are_replaced_or_told(folder, expected):
+    kill_at_random(folder, expected, 1, everybody=True)
 
 
 @contextmanager
