@@ -101,6 +101,9 @@ def test_data_that_look_like_records_are_told_so(records, run, data):
     ("options", "message"),
     [
         (("--records", "-k", 3), "leave -k out"),
+        (("--records", "--workers", 2), "--workers has no effect with --records"),
+        (("--records", "--set", "w=1"), "--set has no effect with --records"),
+        (("--workers", 2, "--exclusive", "id", "-k", 3, "--method", "pckmeans"), "parquet"),
         (("--records", "--scale"), "--scale is not for --records"),
         (("--records", "--fields", "nmae:text"), "no column 'nmae'"),
         (("--records", "--fields", "given:words"), "kind of the field 'given'"),

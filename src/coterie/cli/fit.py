@@ -87,6 +87,15 @@ def fit(
     if records or link is not None:
         if clusters is not None:
             raise InvalidParameter("--records finds the number of clusters: leave -k out.")
+        unused = {
+            "workers": workers,
+            "engine": address,
+            "only-labels": only_labels,
+            "set": settings,
+        }
+        for name, given in unused.items():
+            if given:
+                raise InvalidParameter(f"--{name} has no effect with --records; leave it out.")
         return fit_records(
             talk,
             how_to_read(data).paths,
@@ -115,7 +124,8 @@ def fit(
     reading = refuse_unless_reads(estimator, method, how_to_read(data, workers, address))
     if exclusive is not None and reading.reason is not None:
         raise InvalidParameter(
-            f"--exclusive needs the column in memory, and rows are {reading.note()[9:]}."
+            f"--exclusive needs all rows in memory, and {reading.note()}. Give one file that fits, "
+            "without --workers and --engine."
         )
     # Whether the rows look like records is seen in memory only.
     may_be_records = clusters is None and choices.get("text") is None and reading.reason is None
