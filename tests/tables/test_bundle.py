@@ -106,3 +106,9 @@ def test_inputs_say_what_the_user_should_know(folder):
     assert read_inputs("t.csv", "p.csv", hard=True).constraints.is_hard.all()
     with pytest.raises(InvalidData, match="alike in every column"):
         read_inputs("t.csv", choices=Choices(features=("y",)))
+
+
+def test_a_model_without_a_recipe_is_told_from_no_model_at_all(tmp_path):
+    PCKMeans(2, random_state=0).fit([[0.0], [1.0], [5.0]]).save(tmp_path / "alone")
+    with pytest.raises(InvalidModel, match=r"holds a model alone, .* coterie.load\(path\)"):
+        load_bundle(tmp_path / "alone")

@@ -45,7 +45,7 @@ __all__ = ["fit"]
     "--save",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder for the model, to be used by predict and report.",
+    help="Folder for the model, to be used by predict and report (of --records: by coterie.load).",
 )
 def fit(
     talk: Talk,

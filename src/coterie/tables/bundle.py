@@ -143,6 +143,11 @@ def check_bundle_target(path: Path) -> None:
 
 
 def _read_made(path: Path) -> dict[str, Any]:
+    if (path / "model.json").is_file() and not (path / "made.json").exists():
+        raise InvalidModel(
+            f"{path} holds a model alone, without the recipe for its columns (as `coterie fit "
+            "--records --save` and coterie.save write it). Use it from Python: coterie.load(path)."
+        )
     made = _read_json(path / "made.json")
     if not isinstance(made, dict) or made.get("format") != FORMAT:
         raise InvalidModel(f"{path} {_NOT_ONE}.")
