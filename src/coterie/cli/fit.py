@@ -87,7 +87,7 @@ def fit(
     if records or link is not None:
         if clusters is not None:
             raise InvalidParameter("--records finds the number of clusters: leave -k out.")
-        unused = {
+        unused: dict[str, Any] = {
             "workers": workers,
             "engine": address,
             "only-labels": only_labels,
