@@ -1,12 +1,15 @@
 """Records: F1 by the number of answers, and seconds and memory by the number of records.
 
     python benchmarks/records.py answers [--draws 3] [--sets febrl1,febrl3,households] [--data DIR]
-    python benchmarks/records.py size [--sizes 25000,100000]
+    python benchmarks/records.py size [--sizes 25000,100000] [--splink VENV/bin/python]
 
 `answers` prints pairwise F1 at 0, 25, 50, 100 and 200 answers, of random pairs among the ten
 nearest neighbours by character 3-grams and of the tool's own questions, true and with 10 % wrong.
 `households` is febrl3 without soc_sec_id where 1,200 people live by threes and share surname and
-address. `size` makes people of its own; each size runs in a process of its own.
+address; restaurants, products, publications and people are made up (`record_sets.py`). `size` makes
+people of its own; each size runs in a process of its own. With --splink, a Python that has it,
+Splink 5 runs on the same records and candidate pairs (`records_splink.py`): its seconds are without
+finding them. 1,000,000 records: `size --sizes 1000000 --splink VENV/bin/python`.
 """
 
 from __future__ import annotations
@@ -17,10 +20,12 @@ import gzip
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from record_sets import SETS, people
 
 DATA = Path("/work/shared/data/records")
 MARKS = (25, 50, 100, 200)
@@ -52,45 +57,11 @@ def households(folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarr
 
 def load(name: str, folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The set of this name; `seed` makes the households."""
+    if name in SETS:
+        return SETS[name](seed)
     if name == "households":
         return households(folder, seed)
     return read(folder / f"{name}.csv.gz")
-
-
-def made_people(n: int, seed: int = 0) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """About n records of n / 2 people, one to three each, with slips and gaps."""
-    rng = np.random.default_rng(seed)
-    syllables = np.array([c + v for c in "bcdfghjklmnprstvw" for v in ("a", "e", "i", "o", "ou")])
-
-    def words(count: int, length: int) -> np.ndarray:
-        parts = syllables[rng.integers(syllables.size, size=(count, length))]
-        return np.array(["".join(part) for part in parts])
-
-    def drawn(values: np.ndarray, count: int) -> np.ndarray:
-        share = 1.0 / np.arange(1, values.size + 1) ** 0.8
-        return values[rng.choice(values.size, count, p=share / share.sum())]
-
-    people = n // 2
-    streets = drawn(words(max(n // 20, 50), 3), people)
-    values = {
-        "given": drawn(words(1000, 2), people),
-        "surname": drawn(words(max(n // 10, 100), 3), people),
-        "street": np.char.add(rng.integers(1, 300, people).astype(str), np.char.add(" ", streets)),
-        "town": drawn(words(500, 3), people),
-        "born": (rng.integers(1930, 2005, people) * 10000 + rng.integers(1, 13, people) * 100
-                 + rng.integers(1, 29, people)).astype(str),
-        "phone": rng.integers(10**7, 10**8, people).astype(str),
-    }  # fmt: skip
-    truth = rng.permutation(np.repeat(np.arange(people), rng.integers(1, 4, people)))
-    columns = {}
-    for name, column in values.items():
-        texts = column[truth].astype(object)
-        for row in np.flatnonzero(rng.random(truth.size) < 0.12):
-            text, at = texts[row], rng.integers(max(len(texts[row]) - 1, 1))
-            texts[row] = text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :]
-        texts[rng.random(truth.size) < 0.08] = ""
-        columns[name] = texts
-    return columns, truth
 
 
 def f1(labels: np.ndarray, truth: np.ndarray) -> float:
@@ -124,8 +95,10 @@ def random_pairs(columns: dict[str, np.ndarray], count: int, seed: int) -> np.nd
 
 def at_random(columns, truth, wrong: float, seed: int) -> list[float]:
     """F1 at 0 and at each mark, answers about random pairs."""
-    from coterie import Constraints, Dossier
+    from coterie import Constraints
+    from coterie.records import pose_records, solve
 
+    problem = pose_records(columns)
     pairs = random_pairs(columns, MARKS[-1], seed)
     kind = np.where(truth[pairs[:, 0]] == truth[pairs[:, 1]], 1, -1)
     flipped = np.random.default_rng(seed).random(len(kind)) < wrong
@@ -133,7 +106,7 @@ def at_random(columns, truth, wrong: float, seed: int) -> list[float]:
     found = []
     for count in (0, *MARKS):
         given = Constraints.from_arrays(truth.size, pairs[:count], kind[:count])
-        found.append(f1(Dossier().fit(columns, constraints=given).labels_, truth))
+        found.append(f1(solve(problem, given).labels, truth))
     return found
 
 
@@ -148,8 +121,10 @@ def own_questions(columns, truth, wrong: float, seed: int, batch: int) -> list[f
     session = ActiveSession(rows, strategy=how, random_state=seed)
     found = [f1(session.labels(), truth)]
     for mark in MARKS:
-        while session.n_asked < mark:
-            for query in session.ask(min(batch, mark - session.n_asked)):
+        while session.n_asked < mark and (
+            queries := session.ask(min(batch, mark - session.n_asked))
+        ):
+            for query in queries:
                 i, j = query.rows
                 same = (truth[i] == truth[j]) != (rng.random() < wrong)
                 session.tell(query, "same" if same else "different", despite_clash=True)
@@ -180,8 +155,8 @@ def one_size(n: int) -> None:
     """Fit n made records; one line."""
     from coterie import Dossier
 
-    Dossier().fit(made_people(500)[0])  # compiled
-    columns, truth = made_people(n)
+    Dossier().fit(people(500)[0])  # compiled
+    columns, truth = people(n)
     begun, used = time.perf_counter(), time.process_time()
     model = Dossier().fit(columns)
     elapsed, used = time.perf_counter() - begun, time.process_time() - used
@@ -197,6 +172,30 @@ def size(arguments: argparse.Namespace) -> None:
     """Each size in a process of its own, so that memory is its own."""
     for n in arguments.sizes.split(","):
         subprocess.run([sys.executable, __file__, "one", n], check=True)
+        if arguments.splink:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "people.csv"
+                subprocess.run([sys.executable, __file__, "write", n, str(path)], check=True)
+                other = Path(__file__).with_name("records_splink.py")
+                subprocess.run([arguments.splink, str(other), str(path)], check=True)
+
+
+def write(n: int, path: Path) -> None:
+    """Records, the truth, and the candidate pairs each record is in, for Splink."""
+    from coterie.records import read_fields
+    from coterie.records.candidates import find_candidates
+
+    columns, truth = people(n)
+    pairs = find_candidates(read_fields(columns))
+    ends = pairs.ravel()
+    order = np.argsort(ends, kind="stable")
+    numbers = np.repeat(np.arange(len(pairs)), 2)[order].astype(str)
+    of_row = np.split(numbers, np.cumsum(np.bincount(ends, minlength=truth.size))[:-1])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["unique_id", "entity", "cand", *columns])
+        for row, values in enumerate(zip(*columns.values(), strict=True)):
+            writer.writerow([row, truth[row], ";".join(of_row[row]), *values])
 
 
 def main() -> None:
@@ -211,7 +210,12 @@ def main() -> None:
     of_answers.set_defaults(run=answers)
     of_size = commands.add_parser("size")
     of_size.add_argument("--sizes", default="25000,100000")
+    of_size.add_argument("--splink", help="a Python that has Splink 5")
     of_size.set_defaults(run=size)
+    written = commands.add_parser("write")
+    written.add_argument("n", type=int)
+    written.add_argument("path", type=Path)
+    written.set_defaults(run=lambda given: write(given.n, given.path))
     one = commands.add_parser("one")
     one.add_argument("n", type=int)
     one.set_defaults(run=lambda given: one_size(given.n))

@@ -90,4 +90,4 @@ def test_one_signature_per_kernel(compiled, case):
 
 def test_kernels_are_listed(compiled):
     """The walk over modules finds them: local search is in every fit of PCKMeans."""
-    assert "coterie.inference._icm_kernels.hopeful_groups" in compiled[CASES[0].name]
+    assert "coterie.inference._move_kernels.hopeful_groups" in compiled[CASES[0].name]

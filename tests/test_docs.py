@@ -45,6 +45,24 @@ def test_a_wrong_example_is_noticed_at_its_line(tmp_path):
     assert error.traceback[-1].lineno + 1 == 9
 
 
+LINK = re.compile(r"\]\(<?([^)>\s]+)>?\)")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    """Files that are there, or addresses that are well-formed (none is asked here)."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for target in LINK.findall(text):
+        if "://" in target:
+            assert re.fullmatch(
+                r"https://[\w.-]+\.\w+(/\S*)?|http://localhost(:\d+)?\S*", target
+            ), target
+            continue
+        name = target.partition("#")[0]
+        made = name in MADE or name.startswith(("api/", "gallery/"))
+        assert not name or made or (path.parent / name).exists(), target
+
+
 def public_modules() -> list[str]:
     """`coterie`, its public packages, and the errors a user may want to catch."""
     packages = [

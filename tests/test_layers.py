@@ -24,6 +24,7 @@ LAYERS = [
     "constraints",
     "unreadable",
     "validation",
+    "rules",
     "parameters",
     "model_selection",
     "stability",
@@ -33,6 +34,7 @@ LAYERS = [
     "_encoding",
     "persistence",
     "base",
+    "extension",
     "cluster",
     "mixture",
     "transform",
@@ -44,12 +46,13 @@ LAYERS = [
     "active",
     "tables",
     "report",
+    "studio",
     "cli",
 ]
 # Beside the layers: each may import the layers up to `base`; only `comparison`, `active`,
-# `report` and `cli` import them.
+# `report`, `studio` and `cli` import them.
 BESIDE = ["metrics", "datasets", "plot", "testing"]
-MAY_USE_BESIDE = {"comparison", "active", "report", "cli"}
+MAY_USE_BESIDE = {"comparison", "active", "report", "studio", "cli"}
 
 FILES = sorted(SOURCE.rglob("*.py"))
 

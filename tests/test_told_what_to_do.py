@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from coterie import PCKMeans
+from coterie import Constraints, PCKMeans
 from coterie.base import ConstrainedClusterer
-from coterie.exceptions import InvalidData, UnknownParameter
+from coterie.exceptions import InvalidConstraints, InvalidData, UnknownParameter
 
 X = np.random.default_rng(0).random((20, 3))
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -33,6 +33,7 @@ def with_cell(value: float) -> np.ndarray:
         (FRAME.assign(b=pd.array([1, None] * 10, dtype="Int64")), r"NaN \(row 1, column 'b'; 10"),
         (with_cell(-np.inf), r"X contains infinity \(row 4, column 1; 2 rows"),
         (sp.csr_matrix(with_cell(np.nan)), "X contains NaN. Drop"),
+        (pd.DataFrame(X).assign(city="Ulm"), "column 'city' of X holds 'Ulm'"),
         (FRAME.assign(city="Ulm"), "column 'city' of X holds 'Ulm', .*Recipe"),
         (pl.DataFrame(FRAME.assign(city="Ulm" * 99)), "column 'city' of X holds 'Ulm.*…, "),
         (FRAME.assign(when=pd.Timestamp("2020-01-01")), "column 'when' of X holds Timestamp"),
@@ -67,3 +68,12 @@ def test_estimators_of_others_may_take_anything() -> None:
             self.anything = anything
 
     assert Open(colour=3).anything == {"colour": 3}
+
+
+def test_the_number_of_rows_is_asked_for() -> None:
+    with pytest.raises(
+        InvalidConstraints, match=r"n_samples is missing: .*Constraints\(len\(X\), "
+    ):
+        Constraints(must_link=[(0, 1)])
+    with pytest.raises(InvalidConstraints, match=r"not a row count; give .* X.shape\[0\]"):
+        Constraints([(0, 1)], [(1, 2)])  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""docs/reproduction.md from the results: figures, tables beside the published ones, verdicts.
+"""docs/reproduction.md from the results, and a page for each study: verdicts, figures, tables.
 
 The text depends on the results only. Full results, which are committed, are shown where there are
 any; quick ones otherwise.
@@ -24,6 +24,7 @@ from lab.store import Store
 from lab.study import Study
 
 MARKS = {HOLDS: "yes", FAILS: "**no**", UNCLEAR: "not distinguishable", None: "undecided"}
+PARENT = "reproduction.md"
 WORDS = (HOLDS, FAILS, UNCLEAR, UNTESTABLE)
 
 
@@ -51,16 +52,25 @@ def results_of(study: Study, profiles: Iterable[str] = ("full", "quick")) -> Res
 
 
 def write_page(studies: list[Study], page: Path, images: Path, profiles: Iterable[str]) -> None:
-    """Write the page and the figures it shows."""
+    """Write the page of all studies, beside it one for each, and the figures that they show."""
     found = [results_of(study, tuple(profiles)) for study in studies]
-    lines = [*_head(found)]
-    for results in found:
-        lines += _section(results, page, images)
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    _write(page, _head(found, page))
+    for results in found:
+        own = page_of(results.study, page)
+        _write(own, _section(results, own, images))
 
 
-def _head(found: list[Results]) -> Iterator[str]:
+def page_of(study: Study, page: Path) -> Path:
+    """The page of a study, beside that of all."""
+    return page.with_name(f"{page.stem}-{study.name.replace('_', '-')}.md")
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _head(found: list[Results], page: Path) -> Iterator[str]:
     yield "# The papers, reproduced"
     yield ""
     yield "Written by `make reproduce` from the results in `experiments/`; do not edit. Claims"
@@ -77,9 +87,12 @@ def _head(found: list[Results]) -> Iterator[str]:
     for results in found:
         counts = Counter(verdict.word for verdict in results.verdicts())
         cells = " | ".join(str(counts[word]) for word in WORDS)
-        link = f"[{results.study.config['title']}](#{anchor(results.study.config['title'])})"
+        link = f"[{results.study.config['title']}]({page_of(results.study, page).name})"
         yield f"| {link} | {results.profile} | {cells} |"
     yield ""
+    yield from ("```{toctree}", ":hidden:", "")
+    yield from (page_of(results.study, page).stem for results in found)
+    yield "```"
 
 
 def anchor(heading: str) -> str:
@@ -89,9 +102,18 @@ def anchor(heading: str) -> str:
 
 def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
     study = results.study
-    yield f"## {study.config['title']}"
+    verdicts = results.verdicts()
+    yield f"# {study.config['title']}"
     yield ""
+    if verdicts:
+        counts = Counter(verdict.word for verdict in verdicts)
+        told = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+        yield f"Of {len(verdicts)} claims: {told}. How they are judged: [all studies]({PARENT})."
+        yield ""
     yield from _paper(study)
+    yield from _claims(verdicts)
+    yield "## What was run"
+    yield ""
     yield study.config["intro"].strip()
     yield ""
     yield origin(results)
@@ -106,7 +128,6 @@ def _section(results: Results, page: Path, images: Path) -> Iterator[str]:
     published = _published(study)
     for table in study.config.get("table", []):
         yield from _table(table, results.frame, published)
-    yield from _claims(results.verdicts())
 
 
 def _paper(study: Study) -> Iterator[str]:
@@ -189,7 +210,7 @@ def _only_under(published: pd.DataFrame, known: dict[str, Any]) -> pd.DataFrame:
 def _claims(verdicts: list[Verdict]) -> Iterator[str]:
     if not verdicts:
         return
-    yield "### What the paper says, and what came out here"
+    yield "## What the paper says, and what came out here"
     yield ""
     for verdict in verdicts:
         claim = verdict.claim

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -38,8 +39,8 @@ __all__ = [
 ]
 
 _READERS = (
-    "PCKMeans and its family, DPMeans, RDPMeans, PPC, RCA and TVClust(inference='variational') "
-    "read rows in files."
+    "PCKMeans and its family, Mosaic, DPMeans, RDPMeans, PPC, RCA and "
+    "TVClust(inference='variational') read rows in files."
 )
 
 
@@ -81,6 +82,11 @@ def refuse_stored_rows(name: str, instead: str) -> None:
         f"{name} works on rows in memory; read them (rows.read(0, rows.n)) if they fit. "
         f"{instead or _READERS}"
     )
+
+
+def in_memory(X: Any) -> Any:
+    """Rows, read whole if they are in files."""
+    return X.read(0, X.n) if isinstance(X, StoredRows) else X
 
 
 def broken_pairs(
@@ -181,8 +187,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
             The id of every row of each fit, where rows came, went or changed places.
         """
         check_is_fitted(self)
-        ordered = self._by_cluster()
-        if ordered is None:
+        count = self._count_clusters()
+        if count is None:
             raise InvalidParameter(
                 f"{type(self).__name__} cannot put its clusters in another order; "
                 "coterie.renumber(labels, like=old) does so for labels."
@@ -191,19 +197,58 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         after = renumber(
             before, getattr(old, "labels_", old), ids=ids, like_ids=old_ids, compact=True
         )
-        count = max((len(getattr(self, name)) for name in ordered), default=0)
         number = np.full(max(count, int(before.max()) + 1), -1, dtype=np.int64)
-        number[before] = after
+        inside = before >= 0
+        number[before[inside]] = after[inside]
         number[number < 0] = np.setdiff1d(np.arange(number.size), after)  # empty clusters
-        order = np.argsort(number)
-        for name in ordered:
-            setattr(self, name, getattr(self, name)[order])
+        self._put_in_order(np.argsort(number))
         self.labels_ = after.astype(before.dtype)
         return self
+
+    def _count_clusters(self) -> int | None:
+        """How many clusters there are, empty ones too; None: they cannot be reordered."""
+        names = self._by_cluster()
+        if names is None:
+            return None
+        return max((len(getattr(self, name)) for name in names), default=0)
+
+    def _put_in_order(self, order: NDArray[np.int64]) -> None:
+        """Let cluster `order[k]` be cluster k, in all that goes by cluster but `labels_`."""
+        for name in self._by_cluster() or ():
+            setattr(self, name, getattr(self, name)[order])
 
     def _by_cluster(self) -> tuple[str, ...] | None:
         """Attributes that hold one entry for each cluster; None: clusters cannot be reordered."""
         return None
+
+    def map(
+        self,
+        X: Any,
+        *,
+        records: Any = None,
+        ids: Any = None,
+        fields: Sequence[str] = (),
+        constraints: Constraints | None = None,
+    ) -> Any:
+        """All rows in the colours of their clusters, to zoom and hover in a notebook's cell.
+
+        Needs the extra `widget`; it only shows, and `ActiveSession.widget` also takes answers.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            The rows that the model was fitted to.
+        records : data frame or dict of columns, optional
+            What is shown of each row; the features if not given.
+        ids : sequence of str, optional
+        fields : sequence of str
+            Columns that are shown; the first 12 if not given.
+        constraints : Constraints, optional
+            Pairs to draw as lines, red where the labels break them.
+        """
+        # The studio stands above estimators, so it is fetched by name when somebody asks for it.
+        above = import_module("coterie.studio.widget")
+        return above.model_map(self, X, records, ids, fields, constraints)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a directory of JSON and .npy files (see `coterie.load`)."""

@@ -19,6 +19,7 @@ __all__ = [
     "CoterieError",
     "CoterieWarning",
     "InfeasibleConstraints",
+    "InfeasibleSizes",
     "InvalidConstraints",
     "InvalidData",
     "InvalidModel",
@@ -27,6 +28,7 @@ __all__ = [
     "MisplacedConstraints",
     "MissingData",
     "MissingDependency",
+    "OracleFailed",
     "RowsChanged",
     "TooWide",
     "UnboundedObjective",
@@ -68,6 +70,25 @@ class InfeasibleConstraints(InvalidConstraints):
     def __init__(self, message: str, conflict: Constraints | None = None) -> None:
         super().__init__(message)
         self.conflict = conflict
+
+
+class InfeasibleSizes(InfeasibleConstraints):
+    """Sizes of clusters that hard pairs, or the number of rows, do not allow.
+
+    Attributes
+    ----------
+    conflict : Constraints or None
+        A minimal set of the user's own pairs that clash with the bounds; None where the bounds
+        alone cannot be met.
+    bounds : tuple of str
+        Which bounds take part: "min_size", "max_size" or both.
+    """
+
+    def __init__(
+        self, message: str, conflict: Constraints | None = None, bounds: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, conflict)
+        self.bounds = bounds
 
 
 class MisplacedConstraints(CoterieError, TypeError):
@@ -134,6 +155,25 @@ class ContradictoryAnswer(CoterieError, ValueError):
     def __init__(self, message: str, clash: tuple[Answer, ...] = ()) -> None:
         super().__init__(message)
         self.clash = clash
+
+
+class OracleFailed(CoterieError, RuntimeError):
+    """A program that was to answer a question could not.
+
+    Attributes
+    ----------
+    retry_after : float or None
+        Seconds after which it asks to be tried again.
+    final : bool
+        Whether trying again is pointless (a wrong key, an unknown model).
+    """
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, final: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.final = final
 
 
 class AnswerNotSaved(CoterieError, OSError):

@@ -1,108 +1,41 @@
-"""What the parameters of estimators and transformers may be: one table, read by every `fit`.
+"""What the parameters of everything public may be: one table.
 
-A rule says in words what is accepted; names among several (``inference="icm"``) are looked up
-where they are used, since registries can grow. What depends on the data (more clusters than rows,
-centres of another width) is checked with the data.
+Estimators and transformers are checked by every `fit`; strategies, sessions, oracles, programs,
+folds and distortions when they are made. A rule says in words what is accepted; names among several
+(``inference="icm"``) are looked up where they are used, since registries can grow. What depends on
+the data (more clusters than rows, centres of another width) is checked with the data.
 """
 
 from __future__ import annotations
 
 import inspect
 import math
-import numbers
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from coterie.exceptions import InvalidParameter
+from coterie.rules import (
+    Rule,
+    are_questions,
+    are_records,
+    are_texts,
+    can,
+    is_array,
+    is_pair,
+    is_text,
+    names,
+    real,
+    whole,
+)
 from coterie.words import nearest
 
-__all__ = ["PARAMETERS", "Rule", "check_parameters"]
+__all__ = ["PARAMETERS", "check_arguments", "check_parameters"]
 
-LARGEST = 2**31 - 1  # counts beyond it are a slip, and would never end
 _LEARNED = ("labels_", "cluster_centers_", "means_")  # by one of them a fitted model is known
 SMALL, LARGE = 1e-100, 1e100  # of scales: beyond, their squares over- or underflow
-
-
-class Rule(NamedTuple):
-    """What a parameter may be, in words and as a test; `options` are the names it may be."""
-
-    words: str
-    accepts: Callable[[Any], bool]
-    options: tuple[str, ...] = ()
-
-    def __or__(self, other: Rule) -> Rule:
-        return Rule(
-            f"{self.words}, or {other.words}",
-            lambda value: self.accepts(value) or other.accepts(value),
-            self.options + other.options,
-        )
-
-
-def names(*options: str) -> Rule:
-    """One of a few names."""
-    words = " or ".join(map(repr, options))
-    return Rule(words, lambda value: isinstance(value, str) and value in options, options)
-
-
-def whole(least: int = 1, most: int = LARGEST, words: str = "") -> Rule:
-    """An integer, but no bool."""
-    words = words or f"an integer of at least {least}"
-
-    def accepts(value: Any) -> bool:
-        is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-        return is_whole and least <= int(value) <= most
-
-    return Rule(words, accepts)
-
-
-def real(
-    least: float = 0.0, most: float = math.inf, *, above: bool = False, infinite: bool = False
-) -> Rule:
-    """A number from `least` (above it, where asked) to `most`."""
-    words = f"a {'' if infinite else 'finite '}number {'above' if above else 'at least'} {least:g}"
-    if most < math.inf:
-        words += f" and at most {most:g}"
-
-    def accepts(value: Any) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, bool):
-            return False
-        try:
-            number = float(value)
-        except OverflowError:
-            return False
-        if not infinite and math.isinf(number):
-            return False
-        return least < number <= most if above else least <= number <= most
-
-    return Rule(words, accepts)
-
-
-def _is_pair(value: Any, each: Rule) -> bool:
-    one_dimension = isinstance(value, tuple | list) or (
-        isinstance(value, np.ndarray) and value.ndim == 1
-    )
-    return one_dimension and len(value) == 2 and all(map(each.accepts, value))
-
-
-def _is_array(value: Any, kinds: str) -> bool:
-    """Whether `value` is made of numbers, or names: what, and how many, depends on the data."""
-    if isinstance(value, str | bytes | Mapping):
-        return False
-    try:
-        table = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        return False
-    return table.ndim > 0 and table.size > 0 and table.dtype.kind in kinds
-
-
-def _can(*methods: str) -> Callable[[Any], bool]:
-    """Whether a value, not a class, has all of the methods."""
-    return lambda value: (
-        not isinstance(value, type) and all(callable(getattr(value, m, None)) for m in methods)
-    )
 
 
 NONE = Rule("None", lambda value: value is None)
@@ -110,63 +43,125 @@ AUTO = names("auto")
 FLAG = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
 NAME = Rule("a name", lambda value: isinstance(value, str))
 SCALE = real(SMALL, LARGE)
-PAIR = Rule("two numbers above 0", lambda value: _is_pair(value, SCALE))
-COUNTS = Rule("two integers of at least 1", lambda value: _is_pair(value, whole()))
+PAIR = Rule("two numbers above 0", lambda value: is_pair(value, SCALE))
+COUNTS = Rule("two integers of at least 1", lambda value: is_pair(value, whole()))
 FIELDS = Rule(
     "a mapping of columns to kinds", lambda value: isinstance(value, Mapping) and len(value) > 0
 )
-TABLE = Rule("an array of numbers", lambda value: _is_array(value, "biuf"))
-LABELS = Rule("an array of labels", lambda value: _is_array(value, "biufUSO"))
+TABLE = Rule("an array of numbers", lambda value: is_array(value, "biuf"))
+LABELS = Rule("an array of labels", lambda value: is_array(value, "biufUSO"))
 MODEL = Rule("a fitted model", lambda value: any(hasattr(value, name) for name in _LEARNED))
+SEED_NUMBER = whole(0, 2**32 - 1, f"an integer from 0 to {2**32 - 1}")
 SEED = (
-    whole(0, 2**32 - 1, f"an integer from 0 to {2**32 - 1}")
+    SEED_NUMBER
     | Rule("a numpy.random.RandomState", lambda value: isinstance(value, np.random.RandomState))
     | NONE
 )
-DISTORTION = NAME | Rule("a Distortion", _can("product", "center_terms"))
-ESTIMATOR = NONE | Rule("an estimator with fit", _can("fit", "get_params"))
-TRANSFORMER = NONE | Rule("a transformer with fit and transform", _can("fit", "transform"))
+DISTORTION = NAME | Rule("a Distortion", can("product", "center_terms"))
+ESTIMATOR = NONE | Rule("an estimator with fit", can("fit", "get_params"))
+FUNCTION = Rule("a function", callable)
+MAPPING = Rule("a dict", lambda value: isinstance(value, Mapping))
+TEXT = Rule("a text that UTF-8 can write", is_text)
+TEXTS = Rule("a sequence of texts that UTF-8 can write", are_texts)
+RATE = real(0, 1)
+BETWEEN = real(0, 1, above=True, below=True)
+_NEVER_WRONG = "Answers that are never wrong are hard pairs (weight inf)."
+DEFAULT_SURE = real(0.5, 1, above=True, below=True).else_(
+    "Use as_hard() for pairs that must never be broken."
+)
+SURE = real(0.5, 1).else_("An answer that is more likely wrong than right is the other answer.")
+WRONG = real(0, 0.5, below=True).else_("Answers that are wrong half of the time say nothing.")
+NOISE = real(0, 0.5, above=True, below=True).else_(
+    "Pairs that are wrong more often than right say the opposite: exchange their kinds."
+)
+PRICES = Rule("two numbers of at least 0", lambda value: is_pair(value, real(0, LARGE)))
+RECORDS = Rule("a data frame, a dict of columns, texts or an array", are_records)
+SESSION = Rule("an ActiveSession", can("ask", "tell", "labels"))
+TRANSFORMER = NONE | Rule("a transformer with fit and transform", can("fit", "transform"))
 
 #: Name, or "Class.name" where a class means something else by it, to rule.
 PARAMETERS: dict[str, Rule] = {
     "alpha": SCALE | PAIR,
-    "GraphPropagation.alpha": real(0, 1, above=True),
+    "GraphPropagation.alpha": BETWEEN,
+    "propagate_graph.alpha": BETWEEN,
+    "annealed_from": NONE | real(0, LARGE),
+    "annotator": NONE | TEXT,
     "approximate": FLAG | AUTO,
+    "attempts": whole(),
+    "backoff": real(0, LARGE),
+    "batch": NONE | whole(),
+    "CallableOracle.batch": FLAG,
+    "budget": NONE | whole(0),
     "burn_in": whole(0),
     "candidates": NONE | TABLE,
+    "centers": TABLE,
+    "certainty": NONE | SURE,
+    "clock": FUNCTION,
+    "complete": FUNCTION,
     "components_per_cluster": whole(),
     "concentration_prior": SCALE,
+    "concurrency": whole(),
+    "PairKFold.constraints": Rule("a Constraints", can("closure", "subset")),
+    "contents": NONE | TEXTS,
+    "cost": real(0, LARGE),
     "covariance_prior": SCALE,
     "covariance_type": NAME,
-    "default_certainty": real(0.5, 1, above=True),
+    "default_certainty": DEFAULT_SURE,
     "degrees_of_freedom_prior": NONE | SCALE,
+    "density_weighted": FLAG,
+    "despite_clash": FLAG,
     "distortion": DISTORTION,
+    "ActiveSession.distortion": NONE | DISTORTION,
     "divergence": DISTORTION,
-    "error_rate": names("estimate") | real(0, 0.5),
+    "error_rate": names("estimate") | WRONG,
+    "LabelOracle.error_rate": RATE,
     "estimator": ESTIMATOR,
     "eta": AUTO | SCALE,
     "exact_assignment": FLAG,
     "exclusive": NONE | NAME | LABELS,
     "family": NAME,
     "fields": NONE | FIELDS,
+    "TextOracle.fields": NONE | TEXTS,
+    "function": FUNCTION,
+    "guidelines": TEXT,
+    "held": Rule("a sequence of questions", are_questions),
     "hard_weight": real(0, LARGE),
+    "high": real(-math.inf, infinite=True),
+    "hold_out": names("pairs", "components"),
+    "ids": NONE | LABELS,
     "inference": NAME,
     "init": NAME | TABLE | MODEL,
     "PricedMeans.init": NAME | LABELS | MODEL,
     "TVClust.init": names("kmeans") | LABELS | MODEL,
+    "instructions": NONE | TEXT,
+    "key": NONE | TEXT,
+    "kind": names("pair", "set"),
+    "labels": LABELS,
     "lambda_": NAME | SCALE,
     "learn_metric": FLAG,
+    "lock": Rule("a lock", can("__enter__", "__exit__")),
+    "low": real(-math.inf, infinite=True),
+    "metrics": NONE | TABLE,
+    "matrix": NONE | TABLE,
+    "max_calls": NONE | whole(0),
     "max_clusters": NONE | whole(),
+    "max_cost": NONE | real(0, infinite=True),
     "max_dimensions": whole(),
     "max_iter": whole(),
     "max_pairs": whole(),
+    "max_size": NONE | whole(0) | TABLE,
     "mean_precision_prior": SCALE,
     "metric": NONE | DISTORTION,
-    "GraphPropagation.metric": NAME,
     "ConstrainedCompleteLink.metric": NAME,
+    "GraphPropagation.metric": NAME,
+    "neighbor_graph.metric": NAME,
     "metric_form": names("diagonal", "full"),
+    "min_size": NONE | whole(0) | TABLE,
+    "model": TEXT,
     "n_chains": whole(),
     "n_clusters": whole(),
+    "Explore.n_clusters": NONE | whole(),
+    "ExploreConsolidate.n_clusters": NONE | whole(),
     "Mosaic.n_clusters": NONE | whole(),
     "n_clusters_hint": NONE | whole(),
     "n_components": whole(),
@@ -176,70 +171,123 @@ PARAMETERS: dict[str, Rule] = {
     "n_neighbors": whole(),
     "n_prototypes": AUTO | whole(),
     "n_rounds": whole(),
+    "n_splits": whole(2),
     "n_sweeps": whole(),
-    "noise": NONE | names("estimate") | real(0, 1),
+    "n_trees": whole(),
+    "name": TEXT,
+    "noise": NONE | names("estimate") | NOISE,
+    "now": FUNCTION,
+    "on_change": NONE | FUNCTION,
+    "oracle": FUNCTION,
     "order": names("random", "natural"),
-    "p": NONE | real(0, 1, above=True),
+    "overlap": RATE,
+    "p": NONE | BETWEEN.else_(_NEVER_WRONG),
     "p_prior": PAIR,
     "passes": AUTO | whole() | COUNTS,
     "patience": whole(),
     "per_cluster": FLAG,
+    "per_minute": NONE | whole(),
+    "phi": FUNCTION,
     "phi_max": names("tight", "paper") | real(0, LARGE),
+    "phi_prime": FUNCTION,
+    "price": PRICES,
     "prior": names("rayleigh") | NONE,
+    "IDivergence.prior": names("floor", "dirichlet"),
     "prior_rows": AUTO | real(0, LARGE),
     "prior_width": AUTO | SCALE,
-    "q": NONE | real(0, 1, above=True),
+    "q": NONE | BETWEEN.else_(_NEVER_WRONG),
     "q_prior": PAIR,
     "radius": NAME,
     "random_state": SEED,
+    "ActiveSession.random_state": NONE | SEED_NUMBER,
+    "LabelOracle.random_state": SEED_NUMBER,
+    "records": RECORDS,
+    "RecordQuestions.records": NONE | RECORDS,
+    "recall": real(0, 1, above=True),
     "reduce": NAME,
     "reduce_dim": TRANSFORMER,
     "refine": FLAG,
     "reg_covar": real(0, LARGE),
     "sampling": NAME,
     "scale": NAME,
+    "seconds": real(0, above=True, infinite=True),
+    "session": SESSION,
+    "settings": NONE | MAPPING,
+    "share": real(0, LARGE, above=True),
     "share_ends": FLAG,
     "shrinkage": AUTO | real(0, 1),
+    "size": whole(2),
+    "skip_implied": FLAG,
+    "smoothing": AUTO | real(0, LARGE),
     "smoothness": SCALE,
     "standardize": FLAG,
     "start": names("model", "centers"),
+    "store": NONE | Rule("an AnswerStore", can("append", "events")),
+    "strategy": NONE | NAME | Rule("a Strategy", can("prepare")),
+    "temperature": real(0, LARGE),
     "thin": whole(),
     "threshold": AUTO | real(0, 1, above=True),
+    "Dossier.threshold": AUTO | BETWEEN,
     "time_limit": real(0, infinite=True),
+    "timeout": NONE | real(0, above=True, infinite=True),
     "tol": real(0, LARGE),
+    "propagate_graph.tol": SCALE,
+    "tries": whole(),
     "truncation": whole(),
+    "unknown_rate": RATE,
+    "url": TEXT,
     "w": AUTO | real(0, infinite=True),
     "warm_start": FLAG,
+    "weigh_annotators": FLAG,
     "weights_update": NAME,
     "xi0": AUTO | real(0, LARGE),
     "xi_max": NONE | AUTO | real(0, LARGE),
     "xi_rate": real(1, LARGE),
     "xi_ratio": real(0, LARGE),
+    "y": LABELS,
 }
 
 
-def check_parameters(estimator: Any) -> None:
-    """Refuse a parameter of `estimator` that is of a kind or size it cannot be.
+def check_parameters(made: Any) -> None:
+    """Refuse a parameter of an estimator, or a like object, of a kind or size it cannot be.
 
     Parameters that a class of somebody else adds are that class's to check.
     """
-    cls: type = type(estimator)
-    for name, rule in _rules(cls).items():
-        value = getattr(estimator, name)
+    cls: type = type(made)
+    rules = _rules(cls)
+    _check(rules, {name: getattr(made, name) for name in rules})
+
+
+def check_arguments(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse an argument of a class or function of ours that it cannot be.
+
+    `given` may hold more than its arguments, as ``locals()`` at its beginning does.
+    """
+    rules = _rules(taker)
+    _check(rules, {name: given[name] for name in rules})
+
+
+def _check(rules: Mapping[str, Rule], given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        rule = rules[name]
         if not rule.accepts(value):
             hint = nearest(value, rule.options) if isinstance(value, str) else ""
-            raise InvalidParameter(f"{name}={_shown(value)} must be {rule.words}.{hint}")
+            raise InvalidParameter(
+                f"{name}={_shown(value)} must be {rule.words}.{hint}{rule.remedy}"
+            )
 
 
 @cache
-def _rules(cls: type) -> dict[str, Rule]:
-    """The rule of every parameter that a class of ours takes."""
-    ours = next((c for c in cls.__mro__ if c.__module__.partition(".")[0] == "coterie"), None)
+def _rules(taker: Callable[..., Any]) -> dict[str, Rule]:
+    """The rule of every parameter that a class or function of ours takes."""
+    family = taker.__mro__ if isinstance(taker, type) else (taker,)
+    ours = next((c for c in family if c.__module__.partition(".")[0] == "coterie"), None)
     if ours is None:
         return {}
+    owners = [c.__name__ for c in (ours.__mro__ if isinstance(ours, type) else (ours,))]
     found = {}
     for name in inspect.signature(ours).parameters:
-        own = (PARAMETERS.get(f"{c.__name__}.{name}") for c in ours.__mro__)
+        own = (PARAMETERS.get(f"{owner}.{name}") for owner in owners)
         rule = next((r for r in own if r is not None), PARAMETERS.get(name))
         if rule is not None:
             found[name] = rule
@@ -247,5 +295,8 @@ def _rules(cls: type) -> dict[str, Rule]:
 
 
 def _shown(value: Any) -> str:
-    words = repr(value)
+    try:
+        words = repr(value)
+    except Exception:  # of an integer of 5,000 digits, or of somebody's class
+        return f"a {type(value).__name__} that cannot be shown"
     return words if len(words) <= 60 else f"{words[:50]}… (a {type(value).__name__})"

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csgraph
 
 from coterie.exceptions import InvalidData
 
-__all__ = ["Difference", "diff", "renumber"]
+__all__ = ["Difference", "diff", "renumber", "shared_rows"]
 
 _LISTED = 0.1  # share of a cluster's rows below which a move is no split or merge
 
@@ -53,7 +55,7 @@ def renumber(
     [0, 0, 1, 1, 2]
     """
     now, then = _labels(labels), _labels(like)
-    a, b = _shared_rows(now.size, then.size, ids, like_ids)
+    a, b = shared_rows(now.size, then.size, ids, like_ids)
     if not (now >= 0).any():
         return now
     numbers = _numbers(now, now[a], then[b], int(then.max(initial=-1)) + 1, compact)
@@ -71,12 +73,7 @@ def _numbers(
     n_now = int(labels.max(initial=-1)) + 1
     top = min(n_now, n_then) if compact else n_then
     inside = (now >= 0) & (then >= 0) & (then < top)
-    shared = np.zeros((n_now, top), dtype=np.int64)
-    np.add.at(shared, (now[inside], then[inside]), 1)
-    row, column = linear_sum_assignment(-shared)
-    numbers = np.full(n_now, -1, dtype=np.int64)
-    met = shared[row, column] > 0  # a pair without a common row is no match
-    numbers[row[met]] = column[met]
+    numbers = _matched(now[inside], then[inside], n_now, top)
     left = np.flatnonzero(numbers < 0)
     taken = numbers[numbers >= 0]
     free = np.setdiff1d(np.arange(n_now if compact else n_now + n_then), taken)
@@ -84,6 +81,31 @@ def _numbers(
         unused = np.setdiff1d(free, np.unique(then[then >= 0]))
         free = unused if unused.size >= left.size else free
     numbers[left] = free[: left.size]
+    return numbers
+
+
+def _matched(
+    now: NDArray[np.int64], then: NDArray[np.int64], n_now: int, n_then: int
+) -> NDArray[np.int64]:
+    """The earlier cluster of each (K,), one to one, by the most shared rows; −1 for none.
+
+    Clusters that no chain of shared rows connects are matched apart: of many small clusters no
+    table of all by all is made.
+    """
+    both, counts = np.unique(np.column_stack([now, then]), axis=0, return_counts=True)
+    a, b = both.T
+    graph = sparse.coo_array((counts, (a, n_now + b)), shape=(n_now + n_then,) * 2)
+    part = csgraph.connected_components(graph, directed=False)[1][a]
+    order = np.argsort(part, kind="stable")
+    numbers = np.full(n_now, -1, dtype=np.int64)
+    for at in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        rows, row = np.unique(a[at], return_inverse=True)
+        columns, column = np.unique(b[at], return_inverse=True)
+        shared = np.zeros((rows.size, columns.size), dtype=np.int64)
+        shared[row, column] = counts[at]
+        row, column = linear_sum_assignment(-shared)
+        met = shared[row, column] > 0  # a pair without a common row is no match
+        numbers[rows[row[met]]] = columns[column[met]]
     return numbers
 
 
@@ -153,7 +175,7 @@ def diff(old: Any, new: Any, *, ids: Any = None, old_ids: Any = None) -> Differe
     """
     before = _labels(getattr(old, "labels_", old))
     after = _labels(getattr(new, "labels_", new))
-    a, b = _shared_rows(after.size, before.size, ids, old_ids)
+    a, b = shared_rows(after.size, before.size, ids, old_ids)
     matched = renumber(after, before, ids=ids, like_ids=old_ids)
     stayed = matched[a] == before[b]
     return Difference(
@@ -192,24 +214,29 @@ def _cluster_changes(
     then: NDArray[np.int64],
     now: NDArray[np.int64],
 ) -> dict[str, Any]:
-    olds, o = np.unique(then[(then >= 0) & (now >= 0)], return_inverse=True)
-    news, n = np.unique(now[(then >= 0) & (now >= 0)], return_inverse=True)
-    table = np.zeros((olds.size, news.size), dtype=np.int64)
-    np.add.at(table, (o, n), 1)
-    of_old = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    of_new = table / np.maximum(table.sum(axis=0, keepdims=True), 1)
+    inside = (then >= 0) & (now >= 0)
+    # Only clusters that share rows: of many small ones a table of all by all is too large.
+    shared, counts = np.unique(
+        np.column_stack([then[inside], now[inside]]), axis=0, return_counts=True
+    )
+    olds, o = np.unique(shared[:, 0], return_inverse=True)
+    news, n = np.unique(shared[:, 1], return_inverse=True)
+    of_old = counts / np.bincount(o, counts)[o]
+    of_new = counts / np.bincount(n, counts)[n]
     listed = (of_old >= _LISTED) | (of_new >= _LISTED)
-    parts, sources = listed.sum(axis=1), listed.sum(axis=0)
-    entries = []
-    for i, j in np.argwhere(listed):
+    parts, sources = np.bincount(o[listed]), np.bincount(n[listed])
+    entries: list[tuple[Any, ...]] = []
+    for at in np.flatnonzero(listed):
+        i, j = o[at], n[at]
         word = ("mixed" if sources[j] > 1 else "split") if parts[i] > 1 else (
             "merged" if sources[j] > 1 else "kept"
         )  # fmt: skip
-        entries.append((olds[i], news[j], table[i, j], of_old[i, j], of_new[i, j], word))
+        entries.append((olds[i], news[j], counts[at], of_old[at], of_new[at], word))
+    sizes, sizes_now = (np.bincount(labels[labels >= 0]) for labels in (before, after))
     for label in np.setdiff1d(before[before >= 0], olds):
-        entries.append((label, -2, int((before == label).sum()), 0.0, 0.0, "gone"))
+        entries.append((label, -2, int(sizes[label]), 0.0, 0.0, "gone"))
     for label in np.setdiff1d(after[after >= 0], news):
-        entries.append((-2, label, int((after == label).sum()), 0.0, 0.0, "new"))
+        entries.append((-2, label, int(sizes_now[label]), 0.0, 0.0, "new"))
     columns = list(zip(*entries, strict=True)) if entries else [()] * 6
     kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.str_)
     names = ("before", "after", "n_rows", "share_before", "share_after", "what")
@@ -228,7 +255,7 @@ def _labels(labels: ArrayLike) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _shared_rows(
+def shared_rows(
     n_now: int, n_then: int, ids: Any, like_ids: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of the rows that both have, in each."""

@@ -35,8 +35,8 @@ def why_unreadable(X: Any, *, gaps: bool = False) -> str | None:
 
 def _not_a_number(frame: nw.DataFrame[Any]) -> str | None:
     """The first column that is not of numbers, with a value of it."""
-    for name in frame.columns:
-        column = frame[name]
+    # Not by name: pandas' columns may be numbers, which a frame takes for places of columns.
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         if column.dtype.is_numeric() or column.dtype == nw.Boolean:
             continue
         value = next((v for v in column.to_list() if not _is_number(v)), None)
@@ -73,7 +73,7 @@ def _not_finite(X: Any, names: list[str] | None, gaps: bool) -> str | None:
         if table.dtype.kind == "c":
             return None
         table = table.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     bad = np.argwhere(np.isinf(table) if gaps else ~np.isfinite(table))
     if not len(bad):

@@ -31,11 +31,15 @@ __all__ = [
     "check_count",
     "check_first_labels",
     "check_n_clusters",
+    "check_plain_rows",
     "check_real",
     "check_rows",
     "check_sample_weight",
     "refuse_constraints_as_y",
 ]
+
+
+_HEAVIEST = 1e30  # a weight whose root times a million rows is still a float32
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
@@ -44,27 +48,59 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
     Sets or checks `n_features_in_` and `feature_names_in_` as every scikit-learn estimator does.
     NaN is let through for an estimator whose tags say that it takes it.
     """
-    if sp.issparse(X):
-        _check_indices(X)
-    elif hasattr(X, "__arrow_c_stream__") and not hasattr(X, "shape"):
-        X = _from_stream(X)
+    X = _readable(X)
     gaps = get_tags(estimator).input_tags.allow_nan
     try:
         X = validate_data(
             estimator,
             X,
             reset=reset,
-            accept_sparse="csr" if sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            accept_large_sparse=False,
             ensure_all_finite="allow-nan" if gaps else True,
+            **_how_read(sparse),
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         why = why_unreadable(X, gaps=gaps)
         if why is None:
             raise
         raise InvalidData(why) from error
+    return _sorted_indices(X)
+
+
+def check_plain_rows(X: Any, *, least: int = 1, sparse: bool = True, name: str = "X") -> Any:
+    """As `check_rows`, where no estimator remembers the columns; at least `least` rows."""
+    X = _readable(X)
+    how = _how_read(sparse) | {"accept_large_sparse": True}
+    try:
+        X = check_array(X, ensure_min_samples=least, input_name=name, **how)
+    except (ValueError, TypeError, OverflowError) as error:
+        why = why_unreadable(X) if name == "X" else None
+        why = why or f"{name} cannot be read as rows of numbers: {error}"
+        raise InvalidData(why) from error
+    return _sorted_indices(X)
+
+
+def _how_read(sparse: bool) -> dict[str, Any]:
+    return {
+        "accept_sparse": "csr" if sparse else False,
+        "dtype": [np.float64, np.float32],
+        "order": "C",
+        "accept_large_sparse": False,
+    }
+
+
+def _readable(X: Any) -> Any:
+    """`X` with sound indices, and as a table if it hands itself over as a stream."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        # Filled, else what is below the mask would be read.
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if sp.issparse(X):
+        _check_indices(X)
+    elif hasattr(X, "__arrow_c_stream__") and not hasattr(X, "__array__"):
+        return _from_stream(X)
+    return X
+
+
+def _sorted_indices(X: Any) -> Any:
     if hasattr(X, "sort_indices") and not X.has_sorted_indices:
         X = X.copy()
         X.sort_indices()
@@ -156,6 +192,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
         raise InvalidData(
             f"sample_weight[{negative[0]}] = {weights[negative[0]]} is negative; "
             "weights say how often a row counts, give 0 or more."
+        )
+    huge = np.flatnonzero(weights > _HEAVIEST)
+    if huge.size:
+        raise InvalidData(
+            f"sample_weight[{huge[0]}] = {weights[huge[0]]} is beyond {_HEAVIEST:g}, and sums of "
+            "such weights overflow; divide all of them by one number."
         )
     if not weights.any():
         raise InvalidData("sample_weight is zero for every row; at least one row must count.")

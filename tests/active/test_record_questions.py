@@ -107,3 +107,56 @@ def test_rows_and_records_must_be_as_many():
         ActiveSession(np.zeros((3, 1)), strategy=RecordQuestions({"name": ["a", "b"]}))
     with pytest.raises(InvalidParameter, match="recall=0"):
         ActiveSession(np.zeros((3, 1)), strategy=RecordQuestions(recall=0.0))
+
+
+def test_a_set_is_made_of_near_duplicates(households):
+    columns, truth = households
+    session = session_of(columns, truth, recall=1.0)
+    first = session.ask()
+    asked = session.ask(kind="set", size=5)
+    assert set(first.rows) <= set(asked.rows)
+    assert 3 <= len(asked.rows) <= 5
+    model = Dossier().fit(columns)
+    # Each row of the set may be the same as another one of it.
+    for row in asked.rows:
+        others = [(row, other) for other in asked.rows if other != row]
+        assert model.pair_proba(others).max() > 0.04
+    piles = [[r for r in asked.rows if truth[r] == t] for t in {truth[r] for r in asked.rows}]
+    session.tell(asked, piles)
+    assert session.n_asked == 1
+
+
+def test_questions_go_on_where_nothing_is_sure_enough_to_be_checked():
+    # Values repeat: no pair is beyond doubt, and every tenth question would be a check.
+    rng = np.random.default_rng(0)
+    columns = {
+        "a": np.array([f"{w}a" for w in rng.integers(0, 12, 60)], dtype=object),
+        "b": np.array([f"{w}b" for w in rng.integers(0, 12, 60)], dtype=object),
+    }
+    truth = rng.integers(0, 30, 60)
+    session = session_of(columns, truth, recall=1.0)
+    for _ in range(25):
+        query = session.ask()
+        assert query is not None
+        i, j = query.rows
+        session.tell(query, "same" if truth[i] == truth[j] else "different", despite_clash=True)
+
+
+def test_sets_show_like_rows_together_whoever_else_is_asked():
+    columns, truth = people(30, seed=5)
+    session = session_of(columns, truth, recall=1.0)
+    held = []
+    for _ in range(12):  # more than ten: a check would be among them
+        asked = session.ask(kind="set", size=4, held=held)
+        solution = session._planner.solution(session._told_to_planner)
+        odds = dict(zip(map(tuple, solution.pairs.tolist()), solution.log_odds, strict=True))
+        rows = sorted(asked.rows)
+        for row in rows:
+            near = max(odds.get((min(row, o), max(row, o)), -99.0) for o in rows if o != row)
+            assert near > -3
+        assert not {row for other in held for row in other.rows} & set(rows)
+        held = [*held, asked][-3:]
+        piles = {}
+        for row in asked.rows:
+            piles.setdefault(truth[row], []).append(row)
+        session.tell(asked, list(piles.values()), despite_clash=True)

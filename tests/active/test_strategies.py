@@ -333,11 +333,17 @@ def test_consolidate_alone_says_what_it_needs():
 
 
 @pytest.mark.parametrize(
-    "strategy", [Explore(0), ExploreConsolidate(-1), MinMax(0), NPU(2, n_trees=0)], ids=repr
+    ("strategy", "wrong"),
+    [
+        (Explore, {"n_clusters": 0}),
+        (ExploreConsolidate, {"n_clusters": -1}),
+        (MinMax, {"n_clusters": 0}),
+        (NPU, {"n_clusters": 2, "n_trees": 0}),
+    ],
 )
-def test_bad_parameters_are_refused_at_once(strategy):
+def test_bad_parameters_are_refused_at_once(strategy, wrong):
     with pytest.raises(InvalidParameter, match="at least 1"):
-        ActiveSession(np.eye(4), strategy=strategy, random_state=0)
+        strategy(**wrong)
 
 
 def test_random_pairs_draw_every_pair_about_equally():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import signal
@@ -190,13 +191,39 @@ def test_a_log_with_ids_goes_on_when_rows_and_columns_change(data):
     asked(data, *HOW, keys="n\ny\nq\n")
     other = asked(data, "--id", "name", "--scale")
     assert other.exit_code == 0, other.output
-    assert "edited" in other.output
+    assert "rows changed" not in other.output  # other columns of the same records
     lines = data.read_text().splitlines()
     data.write_text("\n".join([lines[0], *lines[:0:-1]]) + "\n")  # upside down
     again = asked(data, "--id", "name", "--scale")
     assert again.exit_code == 0, again.output
     assert "edited" not in again.output
+    assert "rows changed" not in again.output
     assert "so far 1 same, 1 different" in again.output
+
+
+def test_what_became_of_rows_is_told_row_by_row(data):
+    """Scaled columns change with every row that comes: only records that differ are edited."""
+    how = HOW
+    asked(data, *how, keys="n\ny\nq\n")
+    head, *rows = data.read_text().splitlines()
+    with open(f"{data}.constraints.csv", newline="", encoding="utf-8") as file:
+        told = {row[end] for row in csv.DictReader(file) for end in "ab"}
+    other = next(at for at, row in enumerate(rows) if row.split(",")[0] not in told)
+    cells = rows[other].split(",")
+    rows[other] = ",".join([cells[0], "77", *cells[2:]])
+    gone = next(at for at, row in enumerate(rows) if row.split(",")[0] in told)
+    lost = rows.pop(gone).split(",")[0]
+    fresh = ",".join(["zoe", *cells[1:]])
+    data.write_text("\n".join([head, *rows, fresh]) + "\n")
+    again = asked(data, *how)
+    assert again.exit_code == 0, again.output
+    assert f"1 added (zoe); 1 removed ({lost}); 1 edited ({cells[0]})" in again.output
+    assert "about rows that are gone; kept aside" in again.output
+    data.write_text("\n".join([head, *rows, fresh, ",".join([lost, *cells[1:]])]) + "\n")
+    back = asked(data, *how)
+    assert f"1 added ({lost})" not in back.output  # the log knows it
+    assert "gone" not in back.output
+    assert "so far 1 same, 1 different" in back.output
 
 
 def test_a_log_without_ids_about_other_columns_is_refused_with_the_way_on(data):
@@ -277,3 +304,35 @@ def test_a_registered_strategy_is_offered(data):
         assert "random, toy." in asked(data, "--strategy", "tpy").output
     finally:
         del STRATEGIES["toy"]
+
+
+@pytest.mark.parametrize("name", ["questions.csv", "questions.json"])
+def test_questions_go_to_a_file_and_answers_come_from_one(data, tmp_path, name):
+    path = tmp_path / name
+    wrote = asked(data, *HOW, "--write-questions", path, "--count", 4)
+    assert wrote.exit_code == 0, wrote.output
+    assert f"Questions   {path} (4 questions)" in wrote.output
+    assert "No answers, nothing written." in wrote.output
+    if path.suffix == ".csv":
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            row["answer"] = "same" if row["a"][0] == row["b"][0] else "different"
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        tasks = json.loads(path.read_text(encoding="utf-8"))
+        for task in tasks:
+            same = task["data"]["a"][0] == task["data"]["b"][0]
+            value = {"choices": ["same" if same else "different"]}
+            task["annotations"] = [{"result": [{"from_name": "answer", "value": value}]}]
+        path.write_text(json.dumps(tasks), encoding="utf-8")
+    for new in (4, 0):
+        read = asked(data, *HOW, "--read-answers", path, "--annotator", "ann")
+        assert read.exit_code == 0, read.output
+        assert f"Read        {path} (4 answers, {new} new)" in read.output
+        assert "Constraints" in read.output
+    missing = asked(data, *HOW, "--read-answers", tmp_path / "none.csv")
+    assert missing.exit_code == 2

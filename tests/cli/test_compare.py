@@ -142,18 +142,20 @@ def test_an_error_nobody_foresaw_is_a_line_too(blurred, run, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["ppc", "tvclust", "gpkmeans"])
-def test_methods_for_dense_rows_say_so_of_text(folder, run, method):
+def test_methods_for_dense_rows_say_so_of_words(folder, run, method):
     words = ["apple pear", "pear plum apple", "car road", "road engine car"] * 5
     lines = [json.dumps({"text": text}) for text in words]
     Path("t.jsonl").write_text("\n".join(lines))
     Path("p.csv").write_text("a,b,kind\n0,1,must\n0,2,cannot\n")
     k = () if method == "tvclust" else ("-k", 2)
-    result = run("compare", "t.jsonl", "p.csv", "--text", "text", *k, "--methods", method)
+    words = ("--columns", "text:words")
+    result = run("compare", "t.jsonl", "p.csv", *words, *k, "--methods", method)
     assert result.exit_code == Exit.BAD_INPUT
     assert "does not take sparse rows" in result.stdout
-    fitted = run("fit", "t.jsonl", "--text", "text", *k, "--method", method)
+    fitted = run("fit", "t.jsonl", *words, *k, "--method", method)
     assert fitted.exit_code == Exit.BAD_INPUT
     assert "choose another method, for instance mosaic" in fitted.stderr
+    assert run("fit", "t.jsonl", "--text", "text", *k, "--method", method).exit_code == 0
 
 
 def test_ctrl_c_shows_what_is_done(blurred, run, monkeypatch):

@@ -20,7 +20,11 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 # -- what pages show ---------------------------------------------------------------------------
-@pytest.mark.parametrize("page", [PAGE, ROOT / "README.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [PAGE, ROOT / "README.md", ROOT / "docs" / "tutorial-terminal.md"],
+    ids=lambda page: page.name,
+)
 def test_the_page_shows_what_the_commands_print(page, folder):
     console = Console()
     found = list(steps(page.read_text(encoding="utf-8")))
@@ -56,7 +60,10 @@ def test_another_output_is_noticed_at_its_line_and_renewed(folder):
     agrees = [same(step.shown, now) for step, now in zip(found, printed, strict=True)]
     assert agrees == [True, False, True]
     text = renewed(WRONG, console.run)
-    assert "2 clusters of 2 rows by pckmeans (sizes 1, 1)\nNothing was written" in text
+    assert (
+        "2 clusters of 2 rows by pckmeans (sizes 1, 1)\nClustered by 1 number\nNothing was written"
+        in text
+    )
     assert renewed(text, console.run) == text
 
 
@@ -152,4 +159,4 @@ def test_the_keys_of_json_are_those_on_the_page(data, run):
         for name, cases in JSON.items()
     }
     assert printed == told
-    assert set(COMMANDS) - set(told) == {"ask", "completion"}
+    assert set(COMMANDS) - set(told) == {"ask", "completion", "studio"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,6 +57,23 @@ def test_fields_choose_columns_and_kinds(records, run):
     values = json.loads(result.stdout)
     assert values["fields"] == {"given": "text", "born": "date", "phone": "text"}
     assert values["n_clusters"] == sum(values["sizes"].values())
+
+
+def test_a_page_tells_why_and_the_threshold_is_chosen(records, run):
+    result = run(
+        "fit", "people.csv", "--records", "--id", "id", "--threshold", "0.97",
+        "--report", "page.html", "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    values = json.loads(result.stdout)
+    assert values["threshold"] == 0.97
+    assert values["report"] == "page.html"
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert 'class="waterfall"' in page
+    assert "<bdi>p" in page
+    again = run("fit", "people.csv", "--records", "--report", "page.html")
+    assert again.exit_code == 3, again.output
+    assert "page.html" in again.output
 
 
 def test_two_files_are_linked(records, run, rows):
@@ -134,3 +152,71 @@ def test_asking_about_records_takes_no_k(records, run):
     result = run("ask", "people.csv", "--records", "-k", 3)
     assert result.exit_code == 2
     assert "leave -k" in result.stderr
+
+
+# -- a saved model -------------------------------------------------------------------------------
+@pytest.fixture
+def saved(records, run):
+    """The first records in old.csv and a model of them, the others in new.csv."""
+    columns, truth = records
+    n = truth.size - 20
+    table = [[f"p{r}", *row] for r, row in enumerate(zip(*columns.values(), strict=True))]
+    write("old.csv", ["id", *columns], table[:n])
+    write("new.csv", ["id", *columns], table[n:])
+    result = run("fit", "old.csv", "--records", "--id", "id", "--save", "model", "--json")
+    assert result.exit_code == 0, result.output
+    return truth, n
+
+
+def test_new_records_are_predicted_by_a_saved_model(saved, run, rows):
+    truth, n = saved
+    result = run("predict", "model", "new.csv", "-o", "out.csv", "--json")
+    assert result.exit_code == 0, result.output
+    labels = np.array([int(row["cluster"]) for row in rows("out.csv")])
+    known = np.isin(truth[n:], truth[:n])
+    assert ((labels >= 0) == known).mean() > 0.85
+    assert json.loads(result.stdout)["n_like_none"] == (labels < 0).sum()
+    np.testing.assert_array_equal(labels, load("model").predict(table_of("new.csv")))
+    words = run("predict", "model", "new.csv", "--only-labels")
+    assert words.stdout.splitlines()[0] == "id,cluster"
+    assert "like none of the known" in words.stderr
+    refused = run("predict", "model", "new.csv", "--vectors", "v.npy")
+    assert refused.exit_code != 0
+
+
+def table_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {name: np.array([row[name] for row in rows], dtype=object) for name in rows[0]}
+
+
+def test_a_saved_model_is_reported_on(saved, run):
+    result = run("report", "model", "old.csv", "-o", "page.html")
+    assert result.exit_code == 0, result.output
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert 'class="waterfall"' in page
+    assert "<bdi>p" in page
+    other = run("report", "model", "new.csv", "-o", "other.html")
+    assert "has 20 rows, and the model was fitted to" in other.output
+    table = table_of("old.csv")
+    order = np.arange(len(table["id"]))[::-1]
+    write("turned.csv", list(table), zip(*(v[order] for v in table.values()), strict=True))
+    turned = run("report", "model", "turned.csv", "-o", "other.html")
+    assert "in the fit: give the table of the fit, in its order" in turned.output
+    no_map = run("report", "model", "old.csv", "-o", "other.html", "--projection", "pca")
+    assert "have no place on a map" in no_map.output
+
+
+def test_numbers_are_those_of_an_earlier_model(saved, run, rows):
+    _, n = saved
+    before = load("model").labels_
+    result = run(
+        "fit", "people.csv", "--records", "--id", "id", "--like", "model", "-o", "out.csv", "--json"
+    )
+    assert result.exit_code == 0, result.output
+    now = np.array([int(row["cluster"]) for row in rows("out.csv")])[:n]
+    assert (now == before).mean() > 0.9
+    values = json.loads(result.stdout)
+    assert values["changes"]["n_same"] >= (now == before).sum()
+    words = run("fit", "people.csv", "--records", "--id", "id", "--like", "model")
+    assert "Numbered like model:" in words.stdout

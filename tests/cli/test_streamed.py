@@ -198,7 +198,7 @@ def test_a_method_that_needs_memory_is_refused_with_what_to_use(parts, run, why)
     done = run("fit", *why, *FIT, "--method", "completelink", "-o", "b.csv")
     assert done.exit_code == Exit.BAD_INPUT
     assert "--method completelink needs all rows in memory" in done.stderr
-    assert "Use --method pckmeans, mpckmeans" in done.stderr
+    assert "Use --method mosaic, pckmeans, mpckmeans" in done.stderr
     assert listing(".") == before
 
 
@@ -221,7 +221,7 @@ def test_a_file_much_beside_the_memory_is_read_in_stretches_where_the_method_can
     ("arguments", "words"),
     [
         (["nowhere/*.parquet"], "no file matches 'nowhere/*.parquet'"),
-        (["a.csv", "b.csv"], "a.csv is not a .parquet file, and only such are read a stretch"),
+        (["a.csv", "b.csv", "p0.csv"], "a.csv is not a .parquet file, and only such are read"),
         (["a.csv", "--workers", "2"], "give it alone, without --workers"),
         (["empty"], "no .parquet file is in the folder empty"),
         (["big", "--workers", "2", "--engine", "dask://h:1"], "--workers or --engine, not both"),

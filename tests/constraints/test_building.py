@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -202,3 +202,33 @@ def test_from_arrays_names_the_number_of_the_pair_that_was_given():
         Constraints.from_arrays(4, [(0, 1), (2, 3)], [1, -1], weight=[1, -1])
     with pytest.raises(InfeasibleConstraints):
         Constraints.from_arrays(4, [(0, 1), (1, 0)], [1, -1], weight=np.inf)
+
+
+def test_certainties_of_labels_are_those_of_the_pairs_by_counting():
+    """Against every way in which labels may be wrong, each other class alike."""
+    y, sure = np.array([0, 0, 1, 2, 0]), np.array([0.7, 0.9, 0.8, 0.6, 0.75])
+    found = Constraints.from_labels(y, certainty=sure)
+    assert not found.is_hard.any()
+    truth = list(product(range(3), repeat=5))
+    chance = [
+        np.prod(
+            [p if t == label else (1 - p) / 2 for t, label, p in zip(true, y, sure, strict=True)]
+        )
+        for true in truth
+    ]
+    for (i, j), kind, certainty in zip(found.pairs, found.kind, found.certainty, strict=True):
+        right = [(true[i] == true[j]) == (kind > 0) for true in truth]
+        assert certainty == pytest.approx(np.dot(chance, right))
+    assert found.must_link.tolist() == [[0, 1], [1, 4]]  # row 1 is the most certain of its class
+
+
+def test_certain_labels_stay_hard_and_unlabelled_rows_need_no_certainty():
+    found = Constraints.from_labels([0, 0, -1, 1], certainty=[1, 1, np.nan, 0.9])
+    assert found.is_hard.tolist() == [True, False]
+    assert not Constraints.from_labels([0, 0, 1], certainty=0.8).is_hard.any()
+    with pytest.raises(InvalidConstraints, match="3 rows"):
+        Constraints.from_labels([0, 0, 1], certainty=[0.9, 0.8])
+    with pytest.raises(InvalidConstraints, match=r"certainty\[1\] is missing"):
+        Constraints.from_labels([0, 0, 1], certainty=[0.9, np.nan, 1])
+    with pytest.raises(InvalidConstraints, match=r"certainty\[0\]"):
+        Constraints.from_labels([0, 0, 1], certainty=[1.9, 0.5, 1])

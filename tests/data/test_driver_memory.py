@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coterie import RCA, DPMeans, MPCKMeans, PCKMeans, RDPMeans, TVClust
+from coterie import RCA, DPMeans, Mosaic, MPCKMeans, PCKMeans, RDPMeans, TVClust
 from coterie.constraints import sample_pairs
 from coterie.data import open_rows, use_threads
 
@@ -25,6 +25,7 @@ PROMISED = {
         TVClust(covariance_type="diag", truncation=10, n_init=1, max_iter=4, random_state=0), 18,
     ),
     "rca": (RCA(), 5),
+    "mosaic": (Mosaic(K, n_prototypes=50, random_state=0), 4),
 }  # fmt: skip
 
 

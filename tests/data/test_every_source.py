@@ -40,6 +40,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
+zarr = pytest.importorskip("zarr")
 
 N, D, K = 11_000, 4, 3
 NAMES = [f"c{m}" for m in range(D)]
@@ -81,6 +82,7 @@ DENSE = {
     "tvclust": TVClust(**TV),
     "tvclust full": TVClust(**{**TV, "covariance_type": "full"}),
     "rca": RCA(),
+    "mosaic": Mosaic(K, random_state=0),
 }
 FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "rca"]  # of each kind one
 OF_COUNTS = {
@@ -92,6 +94,7 @@ OF_ZEROS = {
     "pckmeans": PCKMeans(K, random_state=0),
     "dp": DPMeans(n_clusters_hint=K, random_state=0),
     "rdp lambda": RDPMeans(2_000.0, random_state=0),
+    "mosaic": Mosaic(K, random_state=0),
 }
 
 
@@ -117,6 +120,12 @@ def written(folder, rows, kind):
         with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=777)
         return open_rows(folder / "rows.arrow")
+    if kind == "zarr":
+        stored = zarr.create_array(
+            folder / "rows.zarr", shape=rows.shape, chunks=(1_234, 3), dtype=rows.dtype
+        )
+        stored[:] = rows
+        return open_rows(folder / "rows.zarr")
     if kind == "npz":
         sparse = sp.csr_matrix(rows)
         for number, (start, stop) in enumerate([(0, 6_345), (6_345, N)]):
@@ -127,7 +136,7 @@ def written(folder, rows, kind):
     return da.from_array(rows, chunks={"dask": (2_345, D), "dask, cut columns": (4_000, 3)}[kind])
 
 
-SOURCES = ["memmap", "npy", "parquet", "parquet, small groups", "arrow"]
+SOURCES = ["memmap", "npy", "parquet", "parquet, small groups", "arrow", "zarr"]
 DASK = ["dask", "dask, cut columns", "dask frame"]
 
 
@@ -259,7 +268,6 @@ def test_rows_of_dask_stay_on_their_cluster(name, clusters):
 @pytest.mark.parametrize(
     ("estimator", "told"),
     [
-        (Mosaic(K), "PCKMeans and its family"),
         (TVClust(inference="gibbs"), "inference='variational' fits the same model"),
         (ConstrainedCompleteLink(K), "COPKMeans keeps every pair too"),
         (GPKMeans(), r"MPCKMeans\(init=model.estimator_\)"),

@@ -6,6 +6,7 @@ from inference.problems import assemble, random_problem
 
 from coterie.exceptions import TooWide
 from coterie.inference import NoFeasibleLabels, eliminate, exact_plan
+from coterie.inference.elimination import log_partition
 from reference.pairwise import enumerate_model, naive_energy
 
 
@@ -23,6 +24,21 @@ def test_agrees_with_enumeration(seed):
     assert found.log_partition == pytest.approx(log_z, abs=1e-10)
     np.testing.assert_allclose(found.marginals, marginals, atol=1e-10)
     np.testing.assert_allclose(found.edge_same, together[problem.entry_edge], atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_log_z_alone_has_the_bits_of_the_whole_answer(seed):
+    model = random_problem(seed).model
+    plan = exact_plan(model)
+    try:
+        whole = eliminate(model, plan=plan)
+    except NoFeasibleLabels:
+        with pytest.raises(NoFeasibleLabels):
+            log_partition(model, plan)
+        return
+    log_z, marginals = log_partition(model, plan)
+    assert log_z == whole.log_partition
+    np.testing.assert_array_equal(marginals, whole.marginals)
 
 
 def test_many_components_of_one_shape_are_grouped():

@@ -40,7 +40,27 @@ def test_any_number_of_threads_gives_the_same_labels(hard):
         assert other.report == found[0].report
     assert found[0].converged
     # Nothing is left to gain: no node, alone or with its group, moves from where the search ended.
-    np.testing.assert_array_equal(
-        polish(model, plan, found[0].labels, None, random_state=5), found[0].labels
-    )
+    labels, savings = polish(model, plan, found[0].labels, None, random_state=5)
+    np.testing.assert_array_equal(labels, found[0].labels)
+    again, _ = polish(model, plan, labels, None, random_state=5, savings=savings)
+    np.testing.assert_array_equal(again, labels)
     assert found[0].energy == pytest.approx(energy(model, found[0].labels))
+
+
+def test_what_was_kept_of_the_last_search_changes_nothing():
+    """Other unary costs, the same pairs: savings from the last search give the labels of none."""
+    model = large_model(0.0, n=9_000, m=7_000)
+    plan = icm_plan(model)
+    labels, savings = polish(model, plan, icm(model, random_state=0).labels, None, 0)
+    rng = np.random.default_rng(1)
+    for seed in range(5):
+        moved = model._replace(unary=model.unary * rng.uniform(0.5, 1.5, size=model.unary.shape))
+        fresh, _ = polish(moved, plan, labels, None, seed)
+        kept, savings = polish(moved, plan, labels, None, seed, savings)
+        np.testing.assert_array_equal(kept, fresh)
+        assert (kept != labels).any()
+        labels = kept
+    other = model._replace(same=model.same * 3, differ=model.differ * 3)  # no longer theirs
+    np.testing.assert_array_equal(
+        polish(other, plan, labels, None, 7, savings)[0], polish(other, plan, labels, None, 7)[0]
+    )

@@ -182,3 +182,19 @@ def test_importing_does_not_load_matplotlib():
     code = "import coterie.plot, sys; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_tsne_keeps_clusters_apart_and_is_the_same_each_time(monkeypatch):
+    monkeypatch.setattr("coterie.plot.layout.UMAP_ROWS", 60)  # the others go between neighbours
+    rng = np.random.default_rng(3)
+    which = np.repeat([0, 1], 50)
+    X = rng.normal(size=(100, 5)) + 30 * which[:, None]
+    plane = project(X, "tsne")
+    assert plane.method == "t-SNE"
+    places = plane.coordinates(np.arange(100))
+    assert np.array_equal(places, project(X, "tsne").coordinates(np.arange(100)))
+    middles = [places[which == k].mean(axis=0) for k in (0, 1)]
+    spread = max(np.linalg.norm(places[which == k] - middles[k], axis=1).max() for k in (0, 1))
+    assert np.linalg.norm(middles[0] - middles[1]) > spread
+    assert project(sp.csr_matrix(X), "tsne").coordinates(np.arange(3)).shape == (3, 2)
+    assert project(X[:3], "tsne").method == "principal components"  # too few for it

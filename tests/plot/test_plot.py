@@ -18,6 +18,7 @@ from coterie import PPC, ConstrainedCompleteLink, Constraints, PCKMeans
 from coterie.active import LearningCurve
 from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter, MissingDependency
 from coterie.plot import (
+    plot_changes,
     plot_clusters,
     plot_confusion,
     plot_constraints,
@@ -203,3 +204,22 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingDependency, match=r"coterie\[plot\]"):
         plot_clusters(LABELS, X)
+
+
+def test_changes_are_bands_between_bars():
+    old, new = np.repeat([0, 1], [6, 4]), np.repeat([0, 2, 1], [3, 3, 4])
+    ax = plot_changes(old, new)
+    assert len(ax.collections) == 3  # 0 → 0, 0 → 2, 1 → 1
+    assert sum(patch.get_height() for patch in ax.patches) == 20
+    words = {text.get_text() for text in ax.texts}
+    assert {"before", "after", "0 (6)", "1 (4)", "0 (3)", "2 (3)"} <= words
+
+
+def test_rows_that_came_and_went_and_many_clusters_are_shown():
+    ax = plot_changes([0, 0, 1], [0, 1, 1], ids="bcd", old_ids="abc")
+    words = {text.get_text() for text in ax.texts}
+    assert {"new (1)", "gone (1)"} <= words
+    many = np.arange(200)
+    ax = plot_changes(many, many)
+    assert len(ax.patches) == 60
+    assert "others (171)" in {text.get_text() for text in ax.texts}

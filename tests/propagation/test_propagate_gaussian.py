@@ -173,7 +173,7 @@ def test_auto_threshold_among_equal_rows_reaches_only_them():
 def test_other_words_for_a_threshold_are_refused():
     rng = np.random.default_rng(0)
     case, pairs = clusters(rng, 30, 2, 2, "none"), some_pairs(rng, 30, 4)
-    with pytest.raises(InvalidParameter, match='"auto" or a number'):
+    with pytest.raises(InvalidParameter, match="'auto', or a finite number"):
         propagate_gaussian(*case, pairs, "high")
     with pytest.raises(InvalidParameter, match="mahalanobis"):
         propagate_gaussian(*case, pairs, radius="mahalonobis")

@@ -61,6 +61,11 @@ def test_the_threshold_trades_precision_for_recall(easy):
     assert joined[0] > joined[1]
 
 
+def test_the_threshold_that_was_used_is_told(easy, fitted):
+    assert fitted.threshold_ == 0.5
+    assert Dossier(threshold=0.9).fit(easy[0]).threshold_ == 0.9
+
+
 def test_probabilities_order_pairs_and_are_symmetric(easy, fitted):
     _, truth = easy
     same = fitted.pairs_[truth[fitted.pairs_[:, 0]] == truth[fitted.pairs_[:, 1]]]
@@ -195,6 +200,13 @@ def test_new_records_join_or_found_clusters(easy):
     assert model.pair_proba([(0, truth.size - 1)]).shape == (1,)
 
 
+def test_new_records_are_read_as_the_fitted_ones_were(easy, fitted):
+    # One record of digits alone looks like no date, and the field is a date all the same.
+    new = {name: values[:1].copy() for name, values in easy[0].items()}
+    new["born"][0] = "unknown"
+    assert fitted.predict(new).shape == (1,)
+
+
 def test_new_records_must_have_the_fields(easy, fitted):
     with pytest.raises(InvalidData, match="no field 'phone'"):
         fitted.predict(
@@ -265,3 +277,78 @@ def test_one_record_and_records_without_values():
     empty = {"name": ["", "", "ann", "ann"], "town": ["", "", "x", "x"]}
     labels = Dossier().fit(empty).labels_
     assert labels[0] != labels[1]
+
+
+# -- answers about new records, and numbers that stay --------------------------------------------
+@pytest.fixture
+def parted(easy):
+    """A model of four records in five, the others, and who everybody is."""
+    columns, truth = easy
+    old = np.random.default_rng(1).random(truth.size) < 0.8
+    known, new = ({name: v[at] for name, v in columns.items()} for at in (old, ~old))
+    return Dossier().fit(known), new, np.concatenate([truth[old], truth[~old]]), int(old.sum())
+
+
+def test_answers_about_new_records_decide(parted):
+    model, new, truth, n = parted
+    before = model.labels_.copy()
+    stranger = next(row for row in range(n, truth.size) if truth[row] not in truth[:n])
+    mate = next(row for row in range(n, truth.size) if truth[row] in truth[:n])
+    home = int(np.flatnonzero(truth[:n] == truth[mate])[0])
+    hard = [(0, stranger), (home, mate)]
+    given = Constraints(truth.size, hard[:1], hard[1:]).as_hard()
+    labels = model.extend(new, constraints=given)
+    np.testing.assert_array_equal(model.labels_[:n], before)
+    assert labels[stranger - n] == before[0]
+    assert labels[mate - n] != before[home]
+    assert model.constraints_.n_pairs == 2
+    assert len(model.violations_) == 0
+    assert model.n_clusters_ == np.unique(model.labels_).size
+
+
+def test_soft_answers_about_new_records_may_be_broken_and_are_told(parted):
+    model, new, truth, n = parted
+    i, j = 0, n  # strangers to each other, and a weak answer that says otherwise
+    assert truth[i] != truth[j]
+    given = Constraints(truth.size, [(i, j)], must_certainty=0.6)
+    model.extend(new, constraints=given)
+    assert model.labels_[i] != model.labels_[j]
+    assert len(model.violations_) == 1
+
+
+@pytest.mark.parametrize("why", ["two clusters", "told apart", "old rows"])
+def test_hard_answers_that_new_records_cannot_bear_are_refused(parted, why):
+    model, new, truth, n = parted
+    before = model.labels_.copy()
+    other = int(np.flatnonzero(before != before[0])[0])
+    pairs = {
+        "two clusters": ([(0, n), (other, n)], [], "by the new record"),
+        "told apart": ([(0, n), (n, n + 1)], [(0, n + 1)], "tells records 0 and"),
+        "old rows": ([(0, other)], [], "extend keeps"),
+    }
+    must, cannot, message = pairs[why]
+    given = Constraints(truth.size, must, cannot).as_hard()
+    with pytest.raises(InfeasibleConstraints, match=message):
+        model.extend(new, constraints=given)
+    np.testing.assert_array_equal(model.labels_, before)
+
+
+def test_new_records_of_one_source_are_never_joined_by_answers(easy):
+    some = {name: values[:60] for name, values in easy[0].items()}
+    model = Dossier(exclusive="source").fit(some | {"source": np.arange(60).astype(str)})
+    new = {name: values[60:61] for name, values in easy[0].items()} | {"source": np.array(["7"])}
+    with pytest.raises(InfeasibleConstraints, match="7 and 60, which are of one exclusive group"):
+        model.extend(new, constraints=Constraints(61, [(7, 60)]).as_hard())
+    model.extend(new, constraints=Constraints(61, [(8, 60)]).as_hard())
+    assert model.labels_[60] == model.labels_[8]
+
+
+def test_numbers_of_an_earlier_fit_are_kept(easy, fitted):
+    columns, truth = easy
+    order = np.random.default_rng(0).permutation(truth.size)
+    shuffled = Dossier().fit({name: values[order] for name, values in columns.items()})
+    assert (shuffled.labels_ != fitted.labels_[order]).any()
+    shuffled.renumber_like(fitted, ids=order.tolist(), old_ids=list(range(truth.size)))
+    kept = shuffled.labels_ == fitted.labels_[order]
+    assert kept.mean() > 0.95
+    assert np.unique(shuffled.labels_).tolist() == list(range(shuffled.n_clusters_))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.records import read_fields
+from coterie.records import neighbors, read_fields
 from coterie.records.candidates import find_candidates, pairs_in_groups
 from coterie.records.comparison import LEVELS, Comparison
+from coterie.records.neighbors import nearest_texts
 from coterie.records.texts import grams, tidy, weighed
 from reference.records import people
 
@@ -37,7 +40,7 @@ def level(kind, a, b, *others):
         ("number", "10", "1000", "differs"),
         ("category", "red", "rad", "differs"),
         ("set", "a; b; c", "c|b|a", "the same, and rare"),
-        ("set", "a, b, c", "a, b, d", "half alike"),
+        ("set", "a, b, c", "a, b, d", "somewhat alike"),
     ],
 )
 def test_levels_of_two_values(kind, a, b, found):
@@ -47,6 +50,27 @@ def test_levels_of_two_values(kind, a, b, found):
 def test_equality_of_a_common_value_is_a_level_of_its_own():
     assert level("text", "nsw", "nsw", *["nsw"] * 60) == "the same, as often"
     assert level("text", "nsw", "nsw", *["vic"] * 60) == "the same, and rare"
+
+
+def test_numbers_among_words_tell_neighbours_from_slips():
+    streets = [f"{number} long street" for number in range(10, 50)]
+    near = level("text", "12 long street", "14 long street", *streets)
+    slip = level("text", "12 long street", "12 logn street", *streets)
+    assert LEVELS.index(near) <= LEVELS.index("half alike") < LEVELS.index(slip)
+    models = [f"kamera dsc w{number}" for number in range(100, 140)]
+    same = level("text", "dscw120 kamera", "kamera dsc w120 black", *models)
+    other = level("text", "dscw120 kamera", "kamera dsc w130 black", *models)
+    assert LEVELS.index(same) > LEVELS.index(other) + 2
+    # Phones are numbers and no words: one digit is a slip.
+    phones = [f"555 {number}" for number in range(7000, 7040)]
+    assert level("text", "555 7012", "555 7013", *phones) == "very alike"
+
+
+def test_rare_members_count_for_more_than_common_ones():
+    sets = [f"common; own {row}" for row in range(30)]
+    by_rare = level("set", "rare; a", "rare; b", *sets)
+    by_common = level("set", "common; a", "common; b", *sets)
+    assert LEVELS.index(by_rare) > LEVELS.index(by_common)
 
 
 def test_vectors_are_compared_by_distance():
@@ -112,6 +136,77 @@ def test_cosines_of_ngrams_by_hand():
 def test_tidy_keeps_letters_of_every_alphabet():
     assert tidy("Ærø–Straße 3") == "ærø strasse 3"
     assert tidy("Иван Иванов") == "иван иванов"
+
+
+# -- neighbours ----------------------------------------------------------------------------------
+def naive_neighbors(texts, k, n_known):
+    """Each text's k best by cosines of weighed counts of 3-grams, all pairs of texts at hand."""
+    counts = [Counter(f" {t} "[at : at + 3] for at in range(len(t))) for t in texts]
+    known = counts if n_known is None else counts[:n_known]
+    n_with = Counter(gram for each in known for gram in each)
+    rows = [
+        {g: np.sqrt(c) * np.log1p(len(known) / max(n_with[g], 1)) for g, c in each.items()}
+        for each in counts
+    ]
+    lengths = [np.sqrt(sum(value**2 for value in row.values())) for row in rows]
+    found = []
+    for i in range(0 if n_known is None else n_known, len(texts)):
+        cosine = {
+            j: sum(v * rows[j].get(g, 0) for g, v in rows[i].items()) / lengths[i] / lengths[j]
+            for j in range(len(known))
+            if j != i
+        }
+        best = sorted((-c, j) for j, c in cosine.items() if c > 0)[:k]
+        found.append([-c for c, _ in best])
+    return found, lengths, rows
+
+
+@pytest.mark.parametrize("n_known", [None, 60])
+def test_neighbors_are_those_of_all_cosines(n_known, monkeypatch):
+    monkeypatch.setattr(neighbors, "_BUCKETS", (1 << 24, 1 << 24))  # no two n-grams share a value
+    monkeypatch.setattr(neighbors, "_WORK", 10**6)  # and none is too common
+    columns, _ = people(40, seed=3)
+    texts = list(dict.fromkeys(" ".join(parts) for parts in zip(*columns.values(), strict=True)))
+    texts = [tidy(text).replace("gu", "go") for text in texts]  # " la" and "gu " share a value
+    different = {f" {text} "[at : at + 3] for text in texts for at in range(len(text))}
+    assert np.unique(grams(texts, (3,), 1 << 24).indices).size == len(different)
+    k = 4
+    pairs = nearest_texts(texts, k, n_known=n_known)
+    expected, lengths, rows = naive_neighbors(texts, k, n_known)
+    first = 0 if n_known is None else n_known
+    for i, best in enumerate(expected, start=first):
+        mine = pairs[pairs[:, 0] == i, 1]
+        found = [
+            sum(v * rows[j].get(g, 0) for g, v in rows[i].items()) / lengths[i] / lengths[j]
+            for j in mine
+        ]
+        assert found == pytest.approx(best, abs=1e-5)  # ties aside, the same neighbours
+
+
+def test_neighbors_do_not_depend_on_the_stretch(monkeypatch):
+    monkeypatch.setattr(neighbors, "_MANY", 100)  # 5-grams, too
+    columns, _ = people(200)
+    texts = [tidy(" ".join(parts)) for parts in zip(*columns.values(), strict=True)]
+    whole = nearest_texts(texts, 5)
+    for stretch in (1, 7, 64, 1000):
+        assert np.array_equal(nearest_texts(texts, 5, stretch=stretch), whole)
+
+
+def test_ngrams_that_are_too_common_are_not_looked_up(monkeypatch):
+    texts = [f"street {row:05d}" for row in range(0, 60_000, 100)]
+    n_with = np.array([0, 1, 2, 2, 3, 600, 600])
+    assert neighbors._most_texts(n_with, 1 + 4 + 4 + 9) == 599
+    assert neighbors._most_texts(n_with, 1 + 4 + 4 + 8) == 2
+    monkeypatch.setattr(neighbors, "_WORK", 10)
+    calls = []
+    monkeypatch.setattr(
+        neighbors._kernels,
+        "nearest",
+        lambda *given: calls.append(given) or np.full((given[0].size - 1, given[-1]), -1),
+    )
+    nearest_texts(texts, 2)
+    start = calls[0][3]
+    assert 0 < np.square(np.diff(start)).sum() <= 10 * 2 * len(texts)
 
 
 # -- candidates ----------------------------------------------------------------------------------

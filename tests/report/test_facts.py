@@ -10,8 +10,9 @@ from sklearn.datasets import load_iris
 from coterie import PPC, Constraints, HMRFKMeans, Mosaic, MPCKMeans, PCKMeans
 from coterie.constraints import sample_pairs
 from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
-from coterie.report._facts import LEAST_DOUBT, MOST_PAIRS, NEAREST, TOP_FEATURES, gather
+from coterie.report._facts import LEAST_DOUBT, MOST_PAIRS, gather
 from coterie.report._records import Records, number, on_scale, shorten
+from coterie.report.clusters import NEAREST, TOP_FEATURES
 
 IRIS = load_iris()
 KNOWN = sample_pairs(IRIS.target, 40, random_state=0)
@@ -49,7 +50,7 @@ def test_typical_columns_and_nearest_rows_by_their_definition(model, make):
 
 def test_moments_do_not_depend_on_the_blocks(model, monkeypatch):
     whole = gather(model, IRIS.data).clusters
-    monkeypatch.setattr("coterie.report._facts._BLOCK", 7)
+    monkeypatch.setattr("coterie.report.clusters._BLOCK", 7)
     parts = gather(model, IRIS.data).clusters
     for a, b in zip(whole, parts, strict=True):
         assert np.allclose([t.spread for t in a.typical], [t.spread for t in b.typical])

@@ -62,18 +62,18 @@ def test_missing_values_at_predict_time_are_refused_unless_imputed_at_fit():
         recipe.apply(table(x=["1", "no"]))
 
 
-def test_text_is_what_scikit_learn_makes_of_it_and_is_sparse():
+def test_words_are_what_scikit_learn_makes_of_them_and_are_sparse():
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     texts = ["red fish blue fish", "one fish", "red one two", "nothing like these"]
     t = table(text=texts, x=["1", "2", "3", "4"])
-    recipe = Recipe.learn(t, Choices(text="text"))
+    recipe = Recipe.learn(t, Choices(features=["text"], columns={"text": "words"}))
     X, notes = again(recipe).apply(t)
     assert sparse.issparse(X)
     assert np.allclose(X.toarray(), TfidfVectorizer(min_df=2).fit_transform(texts).toarray())
     assert recipe.feature_names == ["text:fish", "text:one", "text:red"]
     assert notes == ["text: 1 rows hold none of the words"]
-    both = Recipe.learn(t, Choices(text="text", features=("x",)))
+    both = Recipe.learn(t, Choices(columns={"text": "words"}, features=("x",)))
     Y, _ = again(both).apply(t)
     assert Y.format == "csr"
     assert np.allclose(Y.toarray()[:, 3], [1, 2, 3, 4])

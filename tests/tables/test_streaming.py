@@ -46,8 +46,8 @@ CHOICES = {
     "scaled": Choices(id_column="key", drop=["note"], impute=True, scale=True),
     "one asked for": Choices(features=["age"], scale=True),
     "numbers as categories": Choices(features=["town"], categorical=["age"], impute=True),
-    "text": Choices(text="note"),
-    "text and numbers": Choices(text="note", features=["age"], scale=True),
+    "words": Choices(features=["note"], columns={"note": "words"}),
+    "words and numbers": Choices(features=["age"], columns={"note": "words"}, scale=True),
 }
 
 
@@ -73,7 +73,7 @@ def test_parts_give_the_recipe_and_the_features_of_the_whole(people, name):
 
 def test_words_are_weighted_as_scikit_learn_does(people):
     whole = read_table(people / "whole.parquet")
-    recipe = Recipe.learn(whole, Choices(text="note"))
+    recipe = Recipe.learn(whole, Choices(features=["note"], columns={"note": "words"}))
     texts = whole.column("note").texts()
     vectorizer = TfidfVectorizer(min_df=2)
     expected = vectorizer.fit_transform(texts)
@@ -102,6 +102,7 @@ def test_ids_of_the_table(people):
         (Choices(features=["height"]), r"0\.parquet, row group 0, row 3: no value in column"),
         (Choices(features=["heights"]), "has no column 'heights'"),
         (Choices(features=["key"]), "holds 500 different texts"),
+        (Choices(text="note"), "topics of column 'note' need all texts in memory.*note:words"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place(people, choices, words):

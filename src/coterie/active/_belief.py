@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.active._error_rate import FIRST_GUESS, estimate_rate
+from coterie.active._features import Features
 from coterie.active._field import Field
+from coterie.active._opinions import Described, Pool, pooled
+from coterie.active._parting import best_parting
+from coterie.active._probabilities import bayes, link_log_odds, mixed_prior
 from coterie.active._tally import Tally, log_odds
 from coterie.active.query import Answer
 
-__all__ = ["MERGE_AT", "Belief", "link_log_odds"]
+__all__ = ["MERGE_AT", "Belief"]
 
 Float = NDArray[np.float64]
 
-_SHARPNESS = 8.0  # log-odds for each unit of the field
-_NEW = 0.1  # the field below which a cluster not seen yet is likelier
-_SURPRISE = 0.1  # share of the prior spread evenly: no group is ever ruled out by geometry
 _SETTLED = 0.7  # a row that is in its group with less than this is worth asking about again
 MERGE_AT = 0.85  # groups are joined when they are one with this probability
+_ROUNDS = 2  # of thinking over
 _ASKS = 3  # a group is asked about a row at most so often (with different members)
-#: Beta prior of an unknown error rate: 2 %, worth 50 checks, so that it yields to a few
-#: contradictions and costs little where there are none.
-_WRONG, _RIGHT = 1.0, 49.0
 _BOUND = 50.0  # log-odds beyond this are certainty; keeps exp() finite
 
 
@@ -30,36 +30,46 @@ class Belief:
 
     Answers are learned one after the other. A row that is compared with groups collects evidence;
     it is placed when one group took it and is the most probable one, and founds a group when all
-    refused it. Nothing is final: a placed row can move when more is said about it, and groups that
-    turn out to be one are joined.
+    refused it. Nothing is final: a placed row can move when more is said about it, groups that
+    turn out to be one are joined, and a group that answers say is two is parted.
 
     Parameters
     ----------
-    coordinates : (P, m)
-    at : dict of int to int
-        Row of X -> row of the coordinates.
+    features : Features
+        Its anchors carry the model; rows that answers are about join them.
     error_rate : float or None
         How often an answer is wrong; None: estimated from answers that contradict each other.
     first : int
         The row that founds the first group.
+    seed : int
     """
 
     def __init__(
-        self, coordinates: Float, at: dict[int, int], error_rate: float | None, first: int
+        self,
+        features: Features,
+        error_rate: float | None,
+        first: int,
+        seed: int = 0,
     ) -> None:
-        self.field = Field(coordinates)
+        self.rows = features.anchors.tolist()
+        self.described = features.described
+        self.field = Field(self.described.phi, self.described.share)
+        self.pool: Pool | None = None
+        self._features = features
+        self._seed = seed
+        self._at = {row: position for position, row in enumerate(self.rows)}
         self.tally = Tally()
         self.groups: list[list[int]] = []
         self.home: dict[int, int] = {}
-        self._at = at
         self._given_rate = error_rate
-        self.error_rate = _WRONG / (_WRONG + _RIGHT) if error_rate is None else error_rate
+        self.error_rate = FIRST_GUESS if error_rate is None else error_rate
         self._founders: dict[int, int] = {}  # group -> the row that founded it, while it is there
         self._found(first, np.ones(1))
 
     # -- learning --------------------------------------------------------------------------
     def learn(self, answer: Answer) -> None:
         """Take one answer in."""
+        self._admit([row for row in answer.rows if row not in self._at])
         self.tally.add(answer)
         # While one row is to be placed, the answer says more about it than about the other.
         both_placed = all(row in self.home for row in answer.rows)
@@ -68,23 +78,69 @@ class Belief:
                 self._reconsider(row)
             else:
                 self._settle(row)
+        if both_placed and answer.sign < 0:
+            self._part_group(self.home[answer.rows[0]])
         self._join_groups()
         if self._given_rate is None:
             self.error_rate = self._estimate_rate()
+
+    def _admit(self, rows: list[int]) -> None:
+        """Give rows that are no anchors a place beside them; they stand for themselves only."""
+        if not rows:
+            return
+        new = self._features.describe(np.array(rows))
+        self.described = self.described.beside(new)
+        self.field.admit(new.phi)
+        if self.pool is not None:
+            of_all = np.vstack([self.pool.of_anchors, self.pool.of(new)])
+            self.pool = self.pool._replace(of_anchors=of_all)
+        for row in rows:
+            self._at[row] = len(self.rows)
+            self.rows.append(row)
+
+    def think_over(self) -> None:
+        """Ask the classifiers anew, and every row where it belongs by what they and answers say.
+
+        Rows that were placed by answers which were trusted too much find better places.
+        """
+        for _ in range(_ROUNDS):
+            self._renew_pool()
+            before = dict(self.home)
+            for row in before:
+                self._reconsider(row)
+            for group in self.alive.tolist():
+                self._part_group(group)
+            self._join_groups()
+            if self._given_rate is None:
+                self.error_rate = self._estimate_rate()
+            if self.home == before:
+                return
+
+    def _renew_pool(self) -> None:
+        """Opinions by the groups of now; none while there is one group only."""
+        at, own = self._placed_anchors()
+        groups = np.unique(own)
+        self.pool = None
+        if groups.size > 1:
+            self.pool = pooled(self.described, at, own, groups, len(self.groups), self._seed)
 
     def _settle(self, row: int) -> None:
         """Place the row if it is clear where."""
         if row in self.home:
             return
         evidence = self._evidence(row)
-        prior = self.prior(self._field_at(row)[np.newaxis])[0]
-        chance = _bayes(prior, evidence)
+        prior = self._prior_of(row)
+        chance = bayes(prior, evidence)
         best = int(chance.argmax())
         if best < len(self.groups) and evidence[best] > 0 and chance[best] >= _SETTLED:
             self._put(row, best, prior)
-        elif self._refused_by_all(row) and (chance[-1] >= 0.5 or self._is_exhausted(row, evidence)):
+        elif self._refused_by_all(row) and (
+            chance[-1] >= 0.5 or self._is_exhausted(row, evidence, chance)
+        ):
             self._found(row, prior)
-        elif self.next_group(row) is None and best < len(self.groups) and evidence[best] > 0:
+        elif (
+            self.next_group(row, chance) is None and best < len(self.groups) and evidence[best] > 0
+        ):
             self._put(row, best, prior)
 
     def _refused_by_all(self, row: int) -> bool:
@@ -93,9 +149,9 @@ class Belief:
         heard = (self.tally.votes[:, at] + np.abs(self.tally.certain[:, at])).sum(axis=0) > 0
         return bool(heard[self.alive].all()) and not self._doubtful(row)
 
-    def _is_exhausted(self, row: int, evidence: Float) -> bool:
+    def _is_exhausted(self, row: int, evidence: Float, chance: Float) -> bool:
         """Whether nothing is left to ask and the answers, whatever geometry says, are all no."""
-        return bool((evidence[self.alive] < 0).all()) and self.next_group(row) is None
+        return bool((evidence[self.alive] < 0).all()) and self.next_group(row, chance) is None
 
     def _reconsider(self, row: int) -> None:
         """Move a placed row if another group, or a new one, has become the most probable."""
@@ -105,7 +161,7 @@ class Belief:
         if best == group or chance[best] < 0.5:
             return
         self._take_out(row)
-        prior = self.prior(self._field_at(row)[np.newaxis])[0]
+        prior = self._prior_of(row)
         if best == len(chance) - 1:
             self._found(row, prior)
         else:
@@ -123,8 +179,7 @@ class Belief:
         self.groups[group].append(row)
         self.home[row] = group
         self.tally.place(row, group, prior)
-        if row in self._at:
-            self.field.place(self._at[row], group)
+        self.field.place(self._at[row], group)
         for entry in list(self.tally.said[row]):  # answers that waited for one row to be placed
             self._settle(entry.other)
 
@@ -134,8 +189,7 @@ class Belief:
         self.tally.remove(row)
         if self._founders.get(group) == row:
             del self._founders[group]
-        if row in self._at:
-            self.field.remove(self._at[row], group)
+        self.field.remove(self._at[row], group)
 
     def _join_groups(self) -> None:
         """Join groups that answers say are one; geometry alone never joins."""
@@ -150,10 +204,47 @@ class Belief:
                 return
             self._merge(int(a), int(b))
 
+    def _part_group(self, group: int) -> None:
+        """Part the group if the answers within it say that it is two; geometry alone never parts.
+
+        An early wrong "same" that joined two groups is taken back so.
+        """
+        members = self.groups[group]
+        evidence = self._evidence_within(members)
+        if not (evidence < 0).any():
+            return
+        phi = self.field.phi[[self._at[row] for row in members]]
+        away, odds = best_parting(evidence, phi @ phi.T)
+        if odds < np.log(MERGE_AT / (1 - MERGE_AT)):
+            return
+        leaving = [row for row, leaves in zip(members, away, strict=True) if leaves]
+        for row in leaving:
+            self._take_out(row)
+        prior = self._prior_of(leaving[0])
+        self._found(leaving[0], prior)
+        for row in leaving[1:]:
+            if row not in self.home:  # answers may have placed it already
+                self._put(row, len(self.groups) - 1, prior)
+        self._renew_pool()
+
+    def _evidence_within(self, members: list[int]) -> Float:
+        """Log-odds by the answers that two members belong together, (g, g)."""
+        place = {row: t for t, row in enumerate(members)}
+        strength = log_odds(self.error_rate)
+        found = np.zeros((len(members), len(members)))
+        for row in members:
+            for entry in self.tally.said[row]:
+                if entry.other in place:
+                    weight = strength if entry.certain is None else entry.certain
+                    found[place[row], place[entry.other]] += entry.sign * weight
+        return found
+
     def _merge(self, into: int, gone: int) -> None:
         members = self.groups[gone]
         self.tally.merge(into, gone, members)
         self.field.merge(into, gone)
+        if self.pool is not None:
+            self.pool = self.pool.merged(into, gone)
         for row in members:
             self.home[row] = into
         self.groups[into] = self.groups[into] + members
@@ -162,18 +253,12 @@ class Belief:
 
     # -- how often answers are wrong -------------------------------------------------------
     def _estimate_rate(self) -> float:
-        """(wrong + 1) / (checks + 50): the mean of a Beta distribution.
-
-        Wrong are the answers that the groups contradict. It takes one answer to place a row, so
-        all answers but those are checks. Answers with a certainty of their own are left out.
-        """
-        rows, own = self._placed()
-        at = [self.tally.index[row] for row in rows]
-        net, votes = self.tally.net[0, at], self.tally.votes[0, at]
-        expected = np.where(np.arange(net.shape[1]) == own[:, np.newaxis], 1, -1)
-        wrong = float((votes - expected * net).sum() / 2)
-        checks = max(float(votes.sum()) - (len(rows) - 1), wrong)
-        return (wrong + _WRONG) / (checks + _WRONG + _RIGHT)
+        """By the answers about placed rows, and by where those lie."""
+        at = [self.tally.index[row] for row in self.home]
+        tally = self.tally
+        return estimate_rate(
+            self._prior_of_placed(), tally.net[0, at], tally.votes[0, at], tally.certain[0, at]
+        )
 
     # -- probabilities ---------------------------------------------------------------------
     @property
@@ -191,46 +276,71 @@ class Belief:
 
     def _field_at(self, row: int) -> Float:
         """What the other rows say about the row, (G,)."""
-        if row not in self._at:
-            return np.zeros(len(self.groups))
         return self.field.at_row(self._at[row], self.home.get(row))
 
-    def prior(self, field: Float) -> Float:
-        """Probability of each group and, last, of a new one from the field alone, (b, G + 1).
+    def _prior_of(self, row: int) -> Float:
+        """`prior` of one row by what the others say, (G + 1,)."""
+        pool = None if self.pool is None else self.pool.of_anchors[[self._at[row]]]
+        return self.prior(self._field_at(row)[np.newaxis], pool)[0]
 
-        softmax of the field, with a constant for "new"; groups without rows get 0.
+    def prior(self, field: Float, pool: Float | None) -> Float:
+        """Probability of each group and, last, of a new one before a row's answers, (b, G + 1).
+
+        How likely a new group is says the field: softmax with a constant for "new". The rest is
+        shared among groups by the field and the other classifiers (`pool`, (b, G') of the groups
+        that there were when they were asked) by their weights; groups without rows get 0.
         """
-        scores = np.full((len(field), len(self.groups) + 1), -np.inf)
-        scores[:, self.alive] = _SHARPNESS * field[:, self.alive]
-        scores[:, -1] = _SHARPNESS * _NEW
-        chance = np.exp(scores - scores.max(axis=1, keepdims=True))
-        chance /= chance.sum(axis=1, keepdims=True)
-        even = np.isfinite(scores) / np.isfinite(scores).sum(axis=1, keepdims=True)
-        return (1 - _SURPRISE) * chance + _SURPRISE * even
+        return mixed_prior(field, pool, self.pool, self.alive, len(self.groups))
 
-    def posterior(self, row: int, field: Float | None = None) -> Float:
-        """Probability of each group and of a new one for one row, by field and answers, (G + 1,).
+    def posterior(self, row: int) -> Float:
+        """Probability of each group and of a new one for one row, by prior and answers, (G + 1,).
 
-        The field is what the other rows say, if not given. A row alone in its group is new.
+        A row alone in its group is new.
         """
-        field = self._field_at(row) if field is None else field
-        chance = _bayes(self.prior(field[np.newaxis])[0], self._evidence(row))
+        chance = bayes(self._prior_of(row), self._evidence(row))
         group = self.home.get(row)
         if group is not None and len(self.groups[group]) == 1:
             chance[group] += chance[-1]
             chance[-1] = 0.0
         return chance
 
+    def foretold(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Placed rows among the anchors, their groups, and those that only others speak for, (R,).
+
+        The groups of the last are the most probable ones without the rows' own answers.
+        """
+        at, own = self._placed_anchors()
+        return at, own, self.alive[self._prior_of_placed()[:, self.alive].argmax(axis=1)]
+
+    def _prior_of_placed(self) -> Float:
+        """`prior` of the placed rows by what the others say, (R, G + 1)."""
+        at, own = self._placed_anchors()
+        pool = None if self.pool is None else self.pool.of_anchors[at]
+        return self.prior(self.field.at_placed(at, own), pool)
+
+    def _placed_anchors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        rows, own = self._placed()
+        return np.array([self._at[row] for row in rows], dtype=np.int64), own
+
+    def prior_of(self, rows: Described) -> Float:
+        """`prior` of any rows that are not placed, (b, G + 1)."""
+        pool = None if self.pool is None else self.pool.of(rows)
+        return self.prior(rows.phi @ self.field.weights, pool)
+
+    def groups_of(self, rows: Described) -> NDArray[np.int64]:
+        """Which of the groups `alive` the classifiers hold each row to be in, (b,)."""
+        return self.prior_of(rows)[:, self.alive].argmax(axis=1)
+
     def survey(self) -> tuple[Float, NDArray[np.int64], NDArray[np.bool_]]:
         """`posterior` of all rows of the coordinates, (P, G + 1).
 
         Also the placed rows among them, and which rows are in their group with little doubt, (P,).
         """
-        rows = [row for row in self.home if row in self._at]
-        at = np.array([self._at[row] for row in rows], dtype=np.int64)
-        own = np.array([self.home[row] for row in rows], dtype=np.int64)
-        chance = self.prior(self.field.everywhere(at, own))
-        chance[at] = _bayes(chance[at], self.tally.evidence(log_odds(self.error_rate), rows))
+        rows = list(self.home)
+        at, own = self._placed_anchors()
+        pool = None if self.pool is None else self.pool.of_anchors
+        chance = self.prior(self.field.everywhere(at, own), pool)
+        chance[at] = bayes(chance[at], self.tally.evidence(log_odds(self.error_rate), rows))
         lone = np.array([len(self.groups[group]) == 1 for group in own], dtype=bool)
         chance[at[lone], own[lone]] += chance[at[lone], -1]
         chance[at[lone], -1] = 0.0
@@ -274,6 +384,10 @@ class Belief:
         np.add.at(between, own, self._asked(rows, log_odds(self.error_rate)))
         return between + between.T
 
+    def position(self, row: int) -> int:
+        """Where a row is among the anchors and the rows that joined them."""
+        return self._at[row]
+
     # -- what can be asked -----------------------------------------------------------------
     def _doubtful(self, row: int) -> set[int]:
         """Groups of which "unknown" or "later" was said."""
@@ -285,46 +399,12 @@ class Belief:
         known = {row, *(entry.other for entry in self.tally.said.get(row, []))}
         return [member for member in self.groups[group] if member not in known]
 
-    def next_group(self, row: int) -> int | None:
-        """The most probable group that may still be asked about the row."""
+    def next_group(self, row: int, chance: Float) -> int | None:
+        """The most probable group, of chances (G + 1,), that may still be asked about the row."""
         said = self.tally.said.get(row, [])
         asked = [self.home[entry.other] for entry in said if entry.other in self.home]
         doubtful = self._doubtful(row)
-        chance = self.posterior(row)
         for group in sorted(self.alive.tolist(), key=lambda g: -chance[g]):
             if asked.count(group) < _ASKS and group not in doubtful and self.partners(row, group):
                 return int(group)
         return None
-
-
-def _bayes(prior: Float, evidence: Float) -> Float:
-    """Prior (…, G + 1) × likelihood of the answers, (…, G); "new" refuses all groups."""
-    with np.errstate(divide="ignore"):
-        scores = np.log(prior)
-    scores[..., :-1] += evidence
-    chance = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return chance / chance.sum(axis=-1, keepdims=True)
-
-
-def link_log_odds(prior: Float, new: Float, evidence: Float) -> Float:
-    r"""Σ over rows of log P(answers | A and B are one) / P(answers | they are two), (G, G).
-
-    A row is in group g with probability :math:`p_g`, in none with `new`; its answers are
-    :math:`e^{v_g}` times likelier if it is in g than if it is in none. With A and B two groups
-    their probability is :math:`\sum_g p_g e^{v_g} + p_{new}`; with A and B one, the terms of A and
-    B give way to :math:`(p_A + p_B) e^{v_A + v_B}`. A row that A refused and B took speaks against;
-    one that might have been in either and was taken by the first it was asked speaks for.
-
-    Parameters
-    ----------
-    prior, evidence : (R, G)
-    new : (R,)
-    """
-    weight = prior * np.exp(evidence)
-    total = weight.sum(axis=1) + new
-    both = prior[:, :, np.newaxis] + prior[:, np.newaxis, :]
-    joint = both * np.exp(evidence[:, :, np.newaxis] + evidence[:, np.newaxis, :])
-    one = total[:, np.newaxis, np.newaxis] - weight[:, :, np.newaxis] - weight[:, np.newaxis, :]
-    # The difference can come out a rounding below 0 where A and B hold all the weight.
-    one = np.maximum(one, 0.0) + joint
-    return np.log(np.maximum(one, 1e-300) / total[:, np.newaxis, np.newaxis]).sum(axis=0)

@@ -6,6 +6,7 @@ of any shape, and of a Gaussian kernel, which keeps plain distances where the gr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
+from coterie.active._opinions import Described
 from coterie.active.space import Space
+from coterie.progress import count_blocks
 
 __all__ = ["Features"]
 
 Float = NDArray[np.float64]
 
 _ANCHORS = 2000  # rows that carry the model; others are placed among them
+_EVENLY = 0.75  # share of them that is drawn evenly, whatever lies there
 _COORDINATES = 60  # of each view
+_POINTS = 30  # columns of the points that stand for rows under any distortion
 _NEIGHBORS = 10
 _SCALE_NEIGHBOR = 7  # whose distance is a row's own scale (self-tuning spectral clustering)
 _SMOOTH = 0.02  # added to eigenvalues of the graph Laplacian: weight 1 / (value + this)
@@ -40,28 +45,78 @@ class Features:
     Attributes
     ----------
     anchors : (P,) int64
-        Rows that carry the model: all, or 2,000 drawn at random.
+        Rows that carry the model: all, or 2,000. Three in four of these are drawn at random, then
+        the others as K-Means++ draws centres, so that small groups far from all have one too.
     of_anchors : (P, m) float64
+    described : Described
+        The anchors, each with how many rows it is the nearest anchor of.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
         self._space = space
-        if space.n <= _ANCHORS:
-            self.anchors = np.arange(space.n)
-        else:
-            rng = np.random.default_rng([seed, 2])
-            self.anchors = np.sort(rng.choice(space.n, _ANCHORS, replace=False))
+        self.anchors = np.arange(space.n)
+        share = np.ones(space.n)
+        if space.n > _ANCHORS:
+            self._draw_anchors(np.random.default_rng([seed, 2]))
+            share = np.bincount(self._nearest, minlength=_ANCHORS).astype(np.float64)
         squared = self._distances(self.anchors)
         squared = (squared + squared.T) / 2
         np.fill_diagonal(squared, 0.0)
         self._prepare_graph(squared)
         self._prepare_kernel(squared)
+        self._prepare_points(squared)
         self.of_anchors: Float = np.hstack([self._graph, self._kernel])
+        self.described = Described(
+            self.of_anchors, self._points, space.X[self.anchors], share / share.mean()
+        )
+
+    # -- anchors ---------------------------------------------------------------------------
+    def _draw_anchors(self, rng: np.random.Generator) -> None:
+        """Two passes over all rows: one for the anchors drawn evenly, one for the far ones."""
+        n = self._space.n
+        evenly = int(_ANCHORS * _EVENLY)
+        self.anchors = rng.choice(n, evenly, replace=False)
+        self._nearest = np.zeros(n, dtype=np.int32)
+        distance = np.full(n, np.inf)
+        self._look_for_nearer(distance, 0)
+        distance[self.anchors] = 0.0
+        rest = _ANCHORS - evenly
+        total = distance.sum()
+        chance = distance / total if (distance > 0).sum() >= rest else None
+        if chance is None:  # rows are copies of a few: any others do
+            chance = np.ones(n)
+            chance[self.anchors] = 0.0
+            chance /= chance.sum()
+        self.anchors = np.concatenate([self.anchors, rng.choice(n, rest, replace=False, p=chance)])
+        self._look_for_nearer(distance, evenly)
+        self._by_anchor = np.argsort(self._nearest, kind="stable").astype(np.int64)
+        self._starts = np.searchsorted(self._nearest[self._by_anchor], np.arange(_ANCHORS + 1))
+
+    def _look_for_nearer(self, distance: Float, first: int) -> None:
+        """Compare all rows with the anchors from `first` on."""
+        starts = range(0, self._space.n, _CHUNK)
+        for lo in count_blocks(starts, len(starts)):
+            rows = np.arange(lo, min(lo + _CHUNK, self._space.n))
+            found = self._distances(rows, first)
+            nearest = found.argmin(axis=1)
+            least = found[np.arange(rows.size), nearest]
+            closer = least < distance[rows]
+            distance[rows[closer]] = np.maximum(least[closer], 0.0)
+            self._nearest[rows[closer]] = nearest[closer] + first
+        self._nearest[self.anchors] = np.arange(len(self.anchors))
+
+    def around(self, at: int, count: int) -> NDArray[np.int64]:
+        """Up to `count` of the rows that anchor `at` is the nearest one of, evenly picked."""
+        if len(self.anchors) == self._space.n:
+            return np.empty(0, dtype=np.int64)
+        rows = self._by_anchor[self._starts[at] : self._starts[at + 1]]
+        rows = rows[rows != self.anchors[at]]
+        return rows[:: max(1, -(-rows.size // count))]
 
     # -- distances -------------------------------------------------------------------------
-    def _distances(self, rows: Any) -> Float:
-        """Distortion of the rows to every anchor, (b, P)."""
-        centers = _filled(self._space.X[self.anchors])
+    def _distances(self, rows: Any, first: int = 0) -> Float:
+        """Distortion of the rows to every anchor from `first` on, (b, P)."""
+        centers = _filled(self._space.X[self.anchors[first:]])
         found = self._space.distortion.to_centers(self._space.X[rows], centers)
         return found.astype(np.float64)
 
@@ -95,16 +150,36 @@ class Features:
         self._kernel = weighted * factor
         self._extend = vectors / np.sqrt(values) * factor
 
+    def _prepare_points(self, squared: Float) -> None:
+        """Points with these squared distances, as near as `_POINTS` columns allow (Torgerson)."""
+        n = len(squared)
+        self._mean = squared.mean(axis=0)
+        inner = -0.5 * (squared - self._mean - self._mean[:, np.newaxis] + self._mean.mean())
+        values, vectors = _leading(inner, n, _POINTS)
+        kept = values > max(1e-9 * float(values.max()), np.finfo(np.float64).tiny)
+        values, vectors = values[kept], vectors[:, kept]
+        self._points = vectors * np.sqrt(values)
+        self._project = vectors / np.sqrt(values)
+
     # -- all rows --------------------------------------------------------------------------
-    def apply(self, weights: Float) -> Float:
-        """Φ weights for all rows, (n, G), in pieces; `weights` is (m, G)."""
-        found = np.empty((self._space.n, weights.shape[1]))
-        for lo in range(0, self._space.n, _CHUNK):
-            rows = np.arange(lo, min(lo + _CHUNK, self._space.n))
-            if len(self.anchors) < self._space.n:
-                found[rows] = self._place(self._distances(rows)) @ weights
-        found[self.anchors] = self.of_anchors @ weights
+    def each(self, function: Callable[[Described], NDArray[Any]]) -> NDArray[Any]:
+        """What a function says of all rows, one value each, (n,), in pieces."""
+        found = np.zeros(self._space.n, dtype=np.int64)
+        if len(self.anchors) < self._space.n:
+            starts = range(0, self._space.n, _CHUNK)
+            for lo in count_blocks(starts, len(starts)):
+                rows = np.arange(lo, min(lo + _CHUNK, self._space.n))
+                found[rows] = function(self.describe(rows))
+        found[self.anchors] = function(self.described)
         return found
+
+    def describe(self, rows: NDArray[np.int64]) -> Described:
+        """Rows that are not anchors as classifiers see them."""
+        squared = self._distances(rows)
+        inner = -0.5 * (squared - squared.mean(axis=1, keepdims=True) - self._mean)
+        points = (inner - 0.5 * self._mean.mean()) @ self._project
+        alone = np.full(len(rows), len(self.anchors) / self._space.n)  # as anchors average 1
+        return Described(self._place(squared), points, self._space.X[rows], alone)
 
     def _place(self, squared: Float) -> Float:
         """Coordinates of other rows: of their neighbours among the anchors, and by Nyström."""
@@ -130,9 +205,9 @@ def _filled(matrix: Any) -> Any:
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
 
-def _leading(matrix: Any, n: int) -> tuple[Float, Float]:
+def _leading(matrix: Any, n: int, most: int = _COORDINATES) -> tuple[Float, Float]:
     """Largest eigenvalues and their vectors of a symmetric matrix."""
-    count = min(_COORDINATES, n)
+    count = min(most, n)
     if n <= _DENSE:
         values, vectors = np.linalg.eigh(_filled(matrix))
         return values[-count:], vectors[:, -count:]

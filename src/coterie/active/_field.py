@@ -19,14 +19,25 @@ class Field:
     others') seen with variance s, the posterior has covariance
     :math:`S = (I + \sum_x \phi_x \phi_x^T / s)^{-1}`, the same for all groups, and mean
     :math:`S \sum_{x \in g} \phi_x / s`. A row more or less changes S by one rank: O(m²).
+
+    Parameters
+    ----------
+    coordinates : (P, m)
+    share : (P,), optional
+        How many rows each of them stands for; the same if not given.
     """
 
-    def __init__(self, coordinates: Float) -> None:
+    def __init__(self, coordinates: Float, share: Float | None = None) -> None:
         self.phi = coordinates
         m = coordinates.shape[1]
         self.covariance = np.eye(m)
         self.pull = np.zeros((m, 0))
-        self._gram = coordinates.T @ coordinates / len(coordinates)
+        each = np.ones(len(coordinates)) if share is None else share
+        self._gram = (coordinates.T * each) @ coordinates / each.sum()
+
+    def admit(self, coordinates: Float) -> None:
+        """More rows that can be placed, (b, m); those that stand for all stay the same."""
+        self.phi = np.vstack([self.phi, coordinates])
 
     # -- learning --------------------------------------------------------------------------
     def add_group(self) -> None:
@@ -72,17 +83,31 @@ class Field:
         field[own] -= share
         return field / (1 - share)
 
-    def everywhere(self, placed: NDArray[np.int64], own: NDArray[np.int64]) -> Float:
-        """The field at all rows, (P, G).
+    def at_placed(self, placed: NDArray[np.int64], own: NDArray[np.int64]) -> Float:
+        """The field at rows `placed` in groups `own` by what the others say, (R, G).
 
-        For the rows `placed` in groups `own` it is what the others say: (f − h t) / (1 − h), t
-        the target of the row and h its share in its own value (leave-one-out of a linear smoother).
+        (f − h t) / (1 − h), t the target of the row and h its share in its own value
+        (leave-one-out of a linear smoother).
         """
+        phi = self.phi[placed]
+        toward = phi @ self.covariance
+        field = toward @ self.pull
+        share = np.einsum("ij,ij->i", toward, phi) / _NOISE
+        field[np.arange(len(own)), own] -= share
+        return field / (1 - share)[:, np.newaxis]
+
+    def everywhere(self, placed: NDArray[np.int64], own: NDArray[np.int64]) -> Float:
+        """The field at all rows, (P, G); at those that are placed, as `at_placed`."""
         field = self.phi @ self.weights
-        share = self._variance(self.covariance)[placed] / _NOISE
-        field[placed, own] -= share
-        field[placed] /= (1 - share)[:, np.newaxis]
+        field[placed] = self.at_placed(placed, own)
         return field
+
+    def influence_of(self, phi: Float, covariance: Float) -> Float:
+        """`influence` of rows with other coordinates, (b, m) -> (b,)."""
+        toward = phi @ covariance
+        variance = np.einsum("ij,ij->i", toward, phi)
+        removed = np.einsum("ij,ij->i", toward @ self._gram, toward)
+        return removed / (variance + _NOISE)
 
     def influence(self, covariance: Float, placed: NDArray[np.int64] | None = None) -> Float:
         """How much of the rows' total variance placing each row removes, (P,).
@@ -98,6 +123,3 @@ class Field:
             variance[placed] /= without
             removed[placed] /= without**2
         return removed / (variance + _NOISE)
-
-    def _variance(self, covariance: Float) -> Float:
-        return np.einsum("ij,ij->i", self.phi @ covariance, self.phi)

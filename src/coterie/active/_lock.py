@@ -9,14 +9,14 @@ import socket
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from coterie.exceptions import AnswersInUse
 
 __all__ = ["FileLock"]
 
 
-def _seize(handle: IO[str]) -> bool:
+def _seize(handle: IO[bytes]) -> bool:
     """Take the lock of an open file without waiting."""
     try:
         if sys.platform == "win32":
@@ -47,19 +47,30 @@ class FileLock:
     """
 
     def __init__(self, path: Path) -> None:
-        place = path.with_name(path.name + ".lock")
         try:
-            self._handle: IO[str] | None = open(place, "a+", encoding="utf-8")  # noqa: SIM115
+            self._place = path.with_name(path.name + ".lock")
+            # Unbuffered: what cannot be written (a full disk) is not left for `close` to try again.
+            self._handle: IO[bytes] | None = open(self._place, "a+b", buffering=0)  # noqa: SIM115
+        except (OSError, ValueError) as error:  # ValueError: no name, or one with a NUL
+            raise AnswersInUse(f"{path} cannot be locked: {error}.") from error
+        seized = _seize(self._handle)
+        self._handle.seek(0)
+        #: What the last holder wrote.
+        self.before = _facts(self._handle.read())
+        if not seized:
+            self.release()
+            raise AnswersInUse(f"{path} is in use by {_words(self.before)}. Close it there first.")
+        self.write(begun=self.before.get("begun", False))
+
+    def write(self, **facts: Any) -> None:
+        """Say who holds it, and what else the next holder is to know."""
+        assert self._handle is not None
+        try:
+            self._handle.truncate(0)
+            self._handle.write(json.dumps(_myself() | facts).encode())
         except OSError as error:
-            raise AnswersInUse(f"{place} cannot be opened: {error}.") from error
-        if not _seize(self._handle):
-            self._handle.seek(0)
-            holder = self._handle.read().strip()
-            self._handle.close()
-            raise AnswersInUse(f"{path} is in use by {_words(holder)}. Close it there first.")
-        self._handle.truncate(0)
-        self._handle.write(json.dumps(_myself()))
-        self._handle.flush()
+            self.release()
+            raise AnswersInUse(f"{self._place} cannot be written: {error}.") from error
 
     def release(self) -> None:
         """Let go (also by closing the file, or by dying)."""
@@ -68,7 +79,7 @@ class FileLock:
             self._handle = None
 
 
-def _myself() -> dict[str, str | int]:
+def _myself() -> dict[str, Any]:
     return {
         "process": os.getpid(),
         "user": _user(),
@@ -84,9 +95,16 @@ def _user() -> str:
         return "an unnamed user"
 
 
-def _words(holder: str) -> str:
+def _facts(written: bytes) -> dict[str, Any]:
     try:
-        who = json.loads(holder)
-        return "process {process} of {user} on {host}, since {since}".format(**who)
-    except (json.JSONDecodeError, KeyError, TypeError):
+        facts = json.loads(written)
+    except ValueError:  # empty, cut or foreign
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _words(holder: dict[str, Any]) -> str:
+    try:
+        return "process {process} of {user} on {host}, since {since}".format(**holder)
+    except KeyError:
         return "another process"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +12,17 @@ from scipy.stats import beta
 
 from coterie.active.query import Answer
 
-__all__ = ["AnnotatorTable", "estimate_annotators", "weighed_pairs"]
+__all__ = ["AnnotatorTable", "WeighedPair", "estimate_annotators", "weighed_pairs"]
 
 Float = NDArray[np.float64]
+#: Two rows, +1 same or −1 different, and the certainty of that (None: not said).
+WeighedPair = tuple[tuple[int, int], int, float | None]
 
 _CLUSTERING = "(clustering)"
 _RIGHT, _WRONG = 9.0, 1.0  # answers that everybody is taken to have given before the first
 _ROUNDS = 500
 _SETTLED = 1e-9
+_EVEN = 1e-9  # log-odds that are 0 but for rounding
 
 
 class AnnotatorTable(NamedTuple):
@@ -52,9 +55,14 @@ class AnnotatorTable(NamedTuple):
     wrong_different_high: Float
 
     def log_odds(self, annotator: str | None, sign: int) -> float:
-        """What an answer of theirs says: log P(answer | same) / P(answer | different)."""
-        at = self.annotator.tolist().index(annotator or "")
-        a, b = self.wrong_different[at], self.wrong_same[at]
+        """What an answer of theirs says: log P(answer | same) / P(answer | different).
+
+        Of somebody who is not in the table, what is taken of everybody before the first answer.
+        """
+        a = b = _WRONG / (_WRONG + _RIGHT)
+        found = np.flatnonzero(self.annotator == (annotator or ""))
+        if found.size:
+            a, b = self.wrong_different[found[0]], self.wrong_same[found[0]]
         return float(np.log((1 - a) / b) if sign > 0 else np.log(a / (1 - b)))
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -65,7 +73,8 @@ class AnnotatorTable(NamedTuple):
 
 
 def estimate_annotators(
-    answers: Sequence[Answer], labels: NDArray[Any] | None = None
+    answers: Sequence[Answer],
+    labels: NDArray[Any] | Callable[[list[WeighedPair]], NDArray[Any] | None] | None = None,
 ) -> AnnotatorTable:
     """Error rates of each annotator and kind, from answers about the same pairs and a clustering.
 
@@ -79,9 +88,14 @@ def estimate_annotators(
     ----------
     answers : sequence of Answer
         "unknown" and "later" are left out.
-    labels : (n,), optional
-        A clustering of all rows.
+    labels : (n,) or callable, optional
+        A clustering of all rows, or a function that makes one (or None) of the pairs as they
+        count by the answers alone.
     """
+    if callable(labels):
+        alone = estimate_annotators(answers)
+        made = labels(weighed_pairs(answers, alone))
+        return alone if made is None else estimate_annotators(answers, made)
     told = [answer for answer in answers if answer.sign]
     names = sorted({answer.annotator or "" for answer in told})
     pairs = sorted({answer.pair for answer in told})
@@ -141,9 +155,7 @@ def _table(
     )
 
 
-def weighed_pairs(
-    answers: Sequence[Answer], table: AnnotatorTable
-) -> list[tuple[tuple[int, int], int, float | None]]:
+def weighed_pairs(answers: Sequence[Answer], table: AnnotatorTable) -> list[WeighedPair]:
     """Each pair once, with what all that was said about it adds up to: (pair, sign, certainty).
 
     An answer whose certainty was given keeps it. Pairs that come out even say nothing.
@@ -158,8 +170,11 @@ def weighed_pairs(
             sure = answer.certainty
             says = answer.sign * (np.inf if sure == 1 else float(np.log(sure / (1 - sure))))
         odds[answer.pair] = odds.get(answer.pair, 0.0) + says
-    found: list[tuple[tuple[int, int], int, float | None]] = []
+    found: list[WeighedPair] = []
     for pair, value in odds.items():
-        if value and not np.isnan(value):
-            found.append((pair, 1 if value > 0 else -1, float(expit(abs(value)))))
+        if abs(value) > _EVEN:  # no NaN either: certain of both says nothing
+            sure = float(expit(abs(value)))
+            # Only a pair that somebody was certain of is hard.
+            sure = sure if np.isinf(value) else min(sure, float(np.nextafter(1, 0)))
+            found.append((pair, 1 if value > 0 else -1, sure))
     return found

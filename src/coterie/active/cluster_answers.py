@@ -1,4 +1,4 @@
-"""Answers about whole clusters: merge, split, move, pin, name, reject.
+"""Answers about whole clusters: merge, split, move, keep out, pin, name, reject.
 
 Each becomes answers about pairs of representatives, the rows nearest the middle of a cluster, and
 is one step of the log. Names are bound to rows, so that they outlive cluster numbers.
@@ -114,7 +114,21 @@ class ClusterAnswers(ABC):
         far = self._far_apart(inside)
         return self._say([((b, a), "different") for a, b in combinations(far, 2)], "reject", **how)
 
-    def name(self, cluster: int, name: str) -> Self:
+    def keep_out(self, rows: int | Iterable[int], cluster: int, **how: Any) -> Self:
+        """None of the rows belongs to `cluster`: they differ from its representatives.
+
+        Rows that are among its representatives differ from the other ones.
+        """
+        listed = self._checked(rows)
+        members = np.setdiff1d(self._members(cluster), listed)
+        if not members.size:
+            raise InvalidParameter(
+                f"keep_out(..., {cluster}): these are all rows of the cluster; see reject."
+            )
+        stands = self._middle(members)[0]
+        return self._say([((row, stands), "different") for row in listed], "keep out", **how)
+
+    def name(self, cluster: int, name: str, *, annotator: str | None = None) -> Self:
         """Call the cluster so; an empty name takes its name away.
 
         The name is bound to representatives and goes wherever most of them go.
@@ -125,7 +139,7 @@ class ClusterAnswers(ABC):
         rows = rows if name else [row for row in rows if row in called]
         if not rows:
             raise InvalidParameter(f"name({cluster}, ''): the cluster has no name.")
-        return self._tell_step((), "name", None, None, False, [(row, name) for row in rows])
+        return self._tell_step((), "name", None, annotator, False, [(row, name) for row in rows])
 
     @property
     def names(self) -> dict[int, str]:

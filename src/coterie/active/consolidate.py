@@ -13,7 +13,6 @@ from coterie.active.neighborhoods import Neighborhoods, TwoPhase
 from coterie.active.query import Query
 from coterie.active.space import Float, GroupSums
 from coterie.active.strategy import Context, Planner, Strategy
-from coterie.validation import check_count
 
 __all__ = ["Consolidate", "ExploreConsolidate"]
 
@@ -38,7 +37,7 @@ class Consolidate(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        return ConsolidatePlanner(context, check_count("n_clusters", self.n_clusters), self.tries)
+        return ConsolidatePlanner(context, self.n_clusters, self.tries)
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,6 @@ class ExploreConsolidate(Strategy):
 
 def explore_planner(strategy: Any, context: Context) -> ExplorePlanner:
     """The first phase of a two-phase strategy."""
-    if strategy.n_clusters is not None:
-        check_count("n_clusters", strategy.n_clusters)
     return ExplorePlanner(context, strategy.n_clusters, strategy.density_weighted, strategy.tries)
 
 

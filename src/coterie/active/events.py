@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from coterie.active.query import KNOWN, Answer
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["Event", "Timeline"]
+__all__ = ["Event", "Timeline", "Undone"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,9 @@ class Event:
         Events of one step are undone together. See `Answer.step`.
     details : dict
         The question's words and expected gain, for the record.
+    annotator : str, optional
+        Who retracted, named, undid or redid; who answered stands in the answer. An undo or redo
+        of somebody is about their own actions only.
     """
 
     operation: str
@@ -36,6 +39,19 @@ class Event:
     details: dict[str, Any] | None = None
     text: str | None = None
     step: int | None = None
+    annotator: str | None = None
+
+    @property
+    def who(self) -> str | None:
+        """Who did it."""
+        return self.annotator if self.answer is None else self.answer.annotator
+
+
+class Undone(NamedTuple):
+    """An action that was taken back, and who did that; None: somebody on behalf of all."""
+
+    action: list[Event]
+    by: str | None
 
 
 class Timeline:
@@ -43,26 +59,34 @@ class Timeline:
 
     An action is an answer, a retraction, a name, or all of these that are of one step. Undo takes
     the last action back, to any depth; redo brings it back; a new action forgets what was undone.
+    Where several people work, each may undo and redo their own actions, whatever others did in
+    between.
     """
 
     def __init__(self) -> None:
         self.actions: list[list[Event]] = []
-        self.undone: list[list[Event]] = []
+        self.undone: list[Undone] = []
         self.n_answers = 0  # ever given: numbers are not used twice
         self.n_named = 0  # names ever given to rows
         self.known: set[tuple[tuple[int, int], str]] = set()  # pairs ever taken in at a start
 
     def check(self, event: Event) -> None:
         """Refuse what cannot happen now, before it is written anywhere."""
-        if event.operation == "undo" and not self.actions:
-            raise InvalidParameter("undo(): there is no answer left to take back.")
-        if event.operation == "undo" and _is_known(self.actions[-1][0]):
+        if event.operation == "undo":
+            at = self.undoable(event.annotator)
+            if at is None:
+                raise InvalidParameter(
+                    f"undo(): there is no answer{_of(event.annotator)} left to take back."
+                )
+            if _is_known(self.actions[at][0]):
+                raise InvalidParameter(
+                    "undo(): there is no answer left to take back but what was known at the start; "
+                    "retract(number) takes back any of it, see `history`."
+                )
+        if event.operation == "redo" and self.redoable(event.annotator) is None:
             raise InvalidParameter(
-                "undo(): there is no answer left to take back but what was known at the start; "
-                "retract(number) takes back any of it, see `history`."
+                f"redo(): nothing{_of(event.annotator)} was undone since the last answer."
             )
-        if event.operation == "redo" and not self.undone:
-            raise InvalidParameter("redo(): nothing was undone since the last answer.")
         if event.operation == "retract" and event.target not in [a.number for a in self.answers()]:
             raise InvalidParameter(
                 f"retract({event.target}): no answer in force has that number; see `history`."
@@ -71,19 +95,43 @@ class Timeline:
     def append(self, event: Event) -> None:
         """Take an event in."""
         if event.operation == "undo":
-            self.undone.append(self.actions.pop())
+            at = self.undoable(event.annotator)
+            self.undone.append(Undone(self.actions.pop(-1 if at is None else at), event.annotator))
         elif event.operation == "redo":
-            self.actions.append(self.undone.pop())
+            at = self.redoable(event.annotator)
+            self.actions.append(self.undone.pop(-1 if at is None else at).action)
         else:
             if event.step is not None and self.actions and self.actions[-1][0].step == event.step:
                 self.actions[-1].append(event)
             else:
                 self.actions.append([event])
-            self.undone.clear()
+            self.undone = [u for u in self.undone if u.by is not None and u.by != event.who]
             self.n_answers += event.operation == "answer"
             self.n_named += event.operation == "name"
             if event.answer is not None and _is_known(event):
                 self.known.add((event.answer.pair, event.answer.answer))
+
+    def undoable(self, annotator: str | None) -> int | None:
+        """Which action `undo` takes back, of all or of this annotator; None if there is none."""
+        whose = (t for t in reversed(range(len(self.actions))))
+        return next((t for t in whose if annotator in (None, self.actions[t][0].who)), None)
+
+    def redoable(self, annotator: str | None) -> int | None:
+        """Which of the undone actions `redo` brings back; None if there is none."""
+        whose = (t for t in reversed(range(len(self.undone))))
+        return next((t for t in whose if annotator in (None, self.undone[t].by)), None)
+
+    def told(self) -> list[tuple[Answer, str]]:
+        """Every answer that can still be seen, with "in force", "retracted" or "undone"."""
+        retracted = {event.target for event in self._events() if event.operation == "retract"}
+        found = [
+            (event.answer, "retracted" if event.answer.number in retracted else "in force")
+            for event in self._events()
+            if event.answer is not None
+        ]
+        undone = (event.answer for entry in self.undone for event in entry.action)
+        found += [(answer, "undone") for answer in undone if answer is not None]
+        return sorted(found, key=lambda entry: entry[0].number)
 
     def answers(self, gone: bool = False) -> list[Answer]:
         """Answers in force, in the order they were given: about rows that are there, or `gone`."""
@@ -111,6 +159,10 @@ class Timeline:
 
     def _events(self) -> list[Event]:
         return [event for action in self.actions for event in action]
+
+
+def _of(annotator: str | None) -> str:
+    return "" if annotator is None else f" of {annotator}"
 
 
 def _is_known(event: Event) -> bool:

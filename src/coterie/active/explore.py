@@ -15,7 +15,6 @@ from coterie.active.neighborhoods import Neighborhoods, TwoPhase
 from coterie.active.query import Query
 from coterie.active.space import Float
 from coterie.active.strategy import Context, Planner, Strategy
-from coterie.validation import check_count
 
 __all__ = ["Explore"]
 
@@ -55,8 +54,6 @@ class Explore(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        if self.n_clusters is not None:
-            check_count("n_clusters", self.n_clusters)
         return ExplorePlanner(context, self.n_clusters, self.density_weighted, self.tries)
 
 

@@ -8,15 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.active._agreement import Outlook, outlook
 from coterie.active._belief import MERGE_AT, Belief
 from coterie.active._features import Features
 from coterie.active._field import Field
+from coterie.active._partitions import Partitions
+from coterie.active.forecast import Forecast, foretell
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import KNOWN, Query
+from coterie.active.milestones import is_milestone
+from coterie.active.query import KNOWN, OF_CLUSTERS, Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
-from coterie.exceptions import InvalidParameter
+from coterie.stability import renumber
 
 __all__ = ["InformationGain"]
+
+_AROUND = 64  # rows that are looked at where an anchor stands for more
 
 
 @dataclass(frozen=True)
@@ -61,14 +67,8 @@ class InformationGain(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        if self.error_rate == "estimate":
-            return InformationPlanner(context, None)
-        if isinstance(self.error_rate, str) or not 0 <= self.error_rate < 0.5:
-            raise InvalidParameter(
-                f"error_rate={self.error_rate!r} must be 'estimate', or at least 0 and below 0.5: "
-                "answers that are wrong half of the time say nothing."
-            )
-        return InformationPlanner(context, float(self.error_rate))
+        estimate = isinstance(self.error_rate, str)
+        return InformationPlanner(context, None if estimate else float(self.error_rate))
 
 
 class InformationPlanner(Planner):
@@ -78,8 +78,10 @@ class InformationPlanner(Planner):
         self.context = context
         self.error_rate = error_rate
         self._features: Features | None = None
+        self._partitions: Partitions | None = None
         self._belief: Belief | None = None
-        self._learned: list[int] = []
+        self._learned: list[tuple[int, int, float | None]] = []
+        self._estimates: list[tuple[int, float]] = []  # answers, agreement
 
     @property
     def features(self) -> Features:
@@ -91,29 +93,27 @@ class InformationPlanner(Planner):
     def belief(self, knowledge: Knowledge) -> Belief:
         """What the answers in force make probable."""
         answers = list(knowledge.of_pair.values())
-        numbers = [answer.number for answer in answers]
+        numbers = [(answer.number, answer.sign, answer.certainty) for answer in answers]
         done = len(self._learned)
         if self._belief is None or numbers[:done] != self._learned:
-            self._belief, done = self._fresh(), 0
-        for answer in answers[done:]:
+            self._belief, self._estimates, done = self._fresh(), [], 0
+        for count, answer in enumerate(answers[done:], done + 1):
             self._belief.learn(answer)
+            if is_milestone(count):
+                self._belief.think_over()
+                self._estimates.append((count, self._outlook(self._belief).agreement))
         self._learned = numbers
         return self._belief
 
     def _fresh(self) -> Belief:
-        anchors = self.features.anchors
-        at = {int(row): position for position, row in enumerate(anchors)}
-        coordinates = self.features.of_anchors
-        return Belief(coordinates, at, self.error_rate, self._first())
+        return Belief(self.features, self.error_rate, self._first(), self.context.seed)
 
     def _first(self) -> int:
         """The candidate that speaks for most of the rows."""
-        field = Field(self.features.of_anchors)
-        influence = np.where(self._askable(), field.influence(field.covariance), -1.0)
+        field = Field(self.features.of_anchors, self.features.described.share)
+        askable = self.context.space.candidates[self.features.anchors]
+        influence = np.where(askable, field.influence(field.covariance), -1.0)
         return int(self.features.anchors[influence.argmax()])
-
-    def _askable(self) -> NDArray[np.bool_]:
-        return self.context.space.candidates[self.features.anchors]
 
     # -- questions -------------------------------------------------------------------------
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
@@ -134,9 +134,8 @@ class InformationPlanner(Planner):
         Each row is taken as placed when the next is chosen.
         """
         chance, placed, settled = belief.survey()
-        free = self._askable() & ~settled
-        position = {int(row): at for at, row in enumerate(self.features.anchors)}
-        free[[position[row] for row in under_way if row in position]] = False
+        free = self.context.space.candidates[belief.rows] & ~settled
+        free[[belief.position(row) for row in under_way]] = False
         bits_per_question = _entropy(chance) / _expected_questions(chance)
         covariance = belief.field.covariance
         link = self._link_question(belief, chance)
@@ -153,18 +152,40 @@ class InformationPlanner(Planner):
                 link = None
                 continue
             free[at] = False
-            query = self._row_question(belief, int(self.features.anchors[at]))
+            query = self._finer_question(belief, at, float(worth[at]), covariance)
+            query = query or self._row_question(belief, belief.rows[at])
             if query is not None:
                 found.append(query)
                 covariance = belief.field.with_row(covariance, at)
         return found
 
-    def _row_question(self, belief: Belief, row: int) -> Query | None:
+    def _finer_question(
+        self, belief: Belief, at: int, worth: float, covariance: NDArray[np.float64]
+    ) -> Query | None:
+        """One about a row that anchor `at` stands for and that is worth more, if there is one."""
+        if at >= len(self.features.anchors):
+            return None
+        rows = self.features.around(at, _AROUND)
+        rows = rows[self.context.space.candidates[rows] & ~np.isin(rows, belief.rows)]
+        if not rows.size:
+            return None
+        described = self.features.describe(rows)
+        chance = belief.prior_of(described)
+        found = belief.field.influence_of(described.phi, covariance)
+        found *= _entropy(chance) / _expected_questions(chance)
+        best = int(found.argmax())
+        if found[best] <= worth:
+            return None
+        return self._row_question(belief, int(rows[best]), chance[best])
+
+    def _row_question(
+        self, belief: Belief, row: int, chance: NDArray[np.float64] | None = None
+    ) -> Query | None:
         """The row with a member of its most probable group that it was not compared with."""
-        group = belief.next_group(row)
+        chance = belief.posterior(row) if chance is None else chance
+        group = belief.next_group(row, chance)
         if group is None:
             return None
-        chance = belief.posterior(row)
         why = (
             f"Row {row} would settle much of what is uncertain; it is in cluster {group + 1} with "
             f"probability {chance[group]:.0%} and in none seen so far with {chance[-1]:.0%}."
@@ -207,16 +228,50 @@ class InformationPlanner(Planner):
         """The groups."""
         return int(self.belief(knowledge).alive.size)
 
+    def twin(self) -> InformationPlanner:
+        """The same coordinates, with a belief of its own."""
+        twin = InformationPlanner(self.context, self.error_rate)
+        twin._features, twin._partitions = self.features, self.partitions
+        return twin
+
     # -- the model's own clustering --------------------------------------------------------
     def labels(self, knowledge: Knowledge) -> NDArray[np.int64]:
-        """The most probable group of every row; rows that were asked about, by their answers."""
+        """The most probable group of every row; rows that were asked about, by their answers.
+
+        While an unconstrained clustering is likely better (`outlook`), rows that were not asked
+        about are in its clusters. Who speaks about clusters (merges, splits them, ...) is obeyed.
+        """
         belief = self.belief(knowledge)
-        field = self.features.apply(belief.field.weights)
-        alive = belief.alive
-        labels = alive[field[:, alive].argmax(axis=1)]
+        labels = self.features.each(belief.groups_of)
         for row in belief.home:
-            labels[row] = alive[belief.posterior(row, field[row])[alive].argmax()]
-        return labels
+            labels[row] = belief.posterior(row)[belief.alive].argmax()
+        labels = belief.alive[labels]
+        which = self._outlook(belief).partition
+        if which is None or any(a.phase in OF_CLUSTERS for a in knowledge.answers):
+            return labels
+        partitions = self.partitions
+        plain = self.features.each(lambda rows: partitions.clusters_of(which, rows.points))
+        plain = renumber(plain, like=labels)
+        asked = list(belief.home)
+        plain[asked] = labels[asked]
+        return plain
+
+    def _outlook(self, belief: Belief) -> Outlook:
+        return outlook(belief, self.partitions)
+
+    def forecast(self, knowledge: Knowledge, more: int) -> Forecast:
+        """By the rows that were asked about, each seen as if it were not."""
+        belief = self.belief(knowledge)
+        now = len(self._learned), self._outlook(belief).agreement
+        return foretell([*self._estimates, now], more)
+
+    @property
+    def partitions(self) -> Partitions:
+        """Unconstrained clusterings; built when first needed."""
+        if self._partitions is None:
+            rows = self.features.described
+            self._partitions = Partitions(rows.points, rows.share, self.context.seed)
+        return self._partitions
 
 
 def _under_way(knowledge: Knowledge, belief: Belief) -> list[int]:

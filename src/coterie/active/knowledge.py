@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from coterie.active.query import Answer, ordered
+from coterie.exceptions import ContradictoryAnswer
 
 __all__ = ["Knowledge"]
 
@@ -32,7 +33,11 @@ class Knowledge:
         self._members: dict[int, list[int]] = {}
         self._cannot: dict[int, dict[int, Answer]] = {}
         self._must: dict[int, list[tuple[int, Answer]]] = {}
-        for answer in answers:
+        given = list(answers)
+        last = _last_change(given)  # groups are made anew there, so before it they need not be
+        for answer in given[:last]:
+            self._note(answer)
+        for answer in given[last:]:
             self.add(answer)
 
     # -- what is known ---------------------------------------------------------------------
@@ -99,6 +104,33 @@ class Knowledge:
             return ()
         return found
 
+    def refuse_clash(self, answer: Answer) -> None:
+        """Raise `ContradictoryAnswer` if answers about other pairs rule this one out."""
+        clash = self.clash(*answer.rows, answer.sign)
+        if not clash or all(earlier.pair == answer.pair for earlier in clash):
+            return  # a new answer about the same pair replaces the old one
+        i, j = answer.rows
+        chain = "; ".join(
+            f"answer {a.number}: rows {a.rows[0]} and {a.rows[1]} {a.answer}" for a in clash
+        )
+        raise ContradictoryAnswer(
+            f"rows {i} and {j} {answer.answer!r} contradicts {len(clash)} earlier answer(s): "
+            f"{chain}. Nothing was recorded. Take one back with retract(number), or keep both "
+            "with tell(..., despite_clash=True).",
+            clash,
+        )
+
+    def contradictions(self) -> list[tuple[Answer, ...]]:
+        """Answers that cannot all be right, as minimal sets: drop any one, and the rest can be.
+
+        Each is a chain of "same" and the "different" that it runs into.
+        """
+        return [
+            (*self._path(*answer.rows), answer)
+            for answer in self.of_pair.values()
+            if answer.sign < 0 and self.relation(*answer.rows) > 0
+        ]
+
     def _path(self, i: int, j: int) -> tuple[Answer, ...]:
         """The answers "same" along a shortest chain from i to j (breadth first)."""
         came: dict[int, tuple[int, Answer]] = {}
@@ -118,6 +150,15 @@ class Knowledge:
     # -- learning --------------------------------------------------------------------------
     def add(self, answer: Answer) -> None:
         """Take one more answer into account."""
+        if self._note(answer):
+            self._regroup()
+        elif answer.sign > 0:
+            self._join(answer)
+        elif answer.sign < 0:
+            self._part(answer)
+
+    def _note(self, answer: Answer) -> bool:
+        """Remember the answer; whether one that parted or joined rows counts no more."""
         earlier = self.of_pair.pop(answer.pair, None)
         self.answers.append(answer)
         self.of_pair[answer.pair] = answer
@@ -125,12 +166,7 @@ class Knowledge:
         for row, other in (answer.rows, answer.rows[::-1]):
             doubts = self._doubtful.setdefault(row, set())
             (doubts.discard if answer.sign else doubts.add)(other)
-        if earlier is not None and earlier.sign not in (0, answer.sign):
-            self._regroup()
-        elif answer.sign > 0:
-            self._join(answer)
-        elif answer.sign < 0:
-            self._part(answer)
+        return earlier is not None and earlier.sign not in (0, answer.sign)
 
     def _note_subject(self, row: int) -> None:
         order = self.subjects.setdefault(row, len(self.subjects))
@@ -179,3 +215,13 @@ class Knowledge:
     def _bar(self, a: int, b: int, answer: Answer) -> None:
         self._cannot.setdefault(a, {}).setdefault(b, answer)
         self._cannot.setdefault(b, {}).setdefault(a, answer)
+
+
+def _last_change(answers: list[Answer]) -> int:
+    """Where the last answer stands that takes back what was said of its pair; 0 if none does."""
+    last, signs = 0, dict[tuple[int, int], int]()
+    for at, answer in enumerate(answers):
+        if signs.get(answer.pair, 0) not in (0, answer.sign):
+            last = at
+        signs[answer.pair] = answer.sign
+    return last

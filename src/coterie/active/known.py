@@ -1,4 +1,4 @@
-"""What is known before the first question, as answers."""
+"""Pairs as answers, and answers as pairs: what is known at the start, what comes out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coterie.active.query import KNOWN, Answer
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
 
-__all__ = ["known_answers"]
+__all__ = ["known_answers", "make_constraints"]
 
 
 def known_answers(
@@ -62,3 +62,16 @@ def _refuse_both_kinds(constraints: Constraints) -> None:
             f"constraints: rows {i} and {j} are both a must-link and a cannot-link; a session "
             "keeps one answer for each pair, so remove one of them."
         )
+
+
+def make_constraints(
+    n_samples: int, pairs: list[tuple[tuple[int, int], int, float | None]]
+) -> Constraints:
+    """Constraints from (pair, sign, certainty); a guess (0.5) says nothing and is left out."""
+    kept = [(pair, sign, sure) for pair, sign, sure in pairs if sure != 0.5]
+    return Constraints.from_arrays(
+        n_samples,
+        [pair for pair, _, _ in kept],
+        [sign for _, sign, _ in kept],
+        certainty=np.array([np.nan if sure is None else sure for _, _, sure in kept]),
+    )

@@ -11,7 +11,6 @@ from coterie.active.consolidate import ConsolidatePlanner, InTurn, explore_plann
 from coterie.active.neighborhoods import Neighborhoods
 from coterie.active.space import Float
 from coterie.active.strategy import Context, Planner, Strategy
-from coterie.validation import check_count
 
 __all__ = ["MinMax"]
 
@@ -40,8 +39,8 @@ class MinMax(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        k = check_count("n_clusters", self.n_clusters)
-        return InTurn(explore_planner(self, context), MinMaxPlanner(context, k, self.tries))
+        second = MinMaxPlanner(context, self.n_clusters, self.tries)
+        return InTurn(explore_planner(self, context), second)
 
 
 class MinMaxPlanner(ConsolidatePlanner):

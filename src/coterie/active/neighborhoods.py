@@ -12,7 +12,6 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
 from coterie.active.space import FarthestFirst, Float
 from coterie.active.strategy import Context, Planner, bits
-from coterie.validation import check_count
 
 __all__ = ["Neighborhoods", "OpenRow", "TwoPhase", "read_neighborhoods"]
 
@@ -106,7 +105,7 @@ class TwoPhase(Planner):
 
     def __init__(self, context: Context, n_clusters: int | None, tries: int) -> None:
         self.context = context
-        self.tries = check_count("tries", tries)
+        self.tries = tries
         self.space = context.space
         self.n_clusters = n_clusters
         self.farthest = FarthestFirst(context.space)

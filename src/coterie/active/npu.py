@@ -13,7 +13,6 @@ from coterie.active.consolidate import ConsolidatePlanner, InTurn, explore_plann
 from coterie.active.neighborhoods import Neighborhoods
 from coterie.active.space import Float
 from coterie.active.strategy import Context, Planner, Strategy
-from coterie.validation import check_count
 
 __all__ = ["NPU"]
 
@@ -45,11 +44,8 @@ class NPU(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        k = check_count("n_clusters", self.n_clusters)
-        check_count("n_trees", self.n_trees)
-        return InTurn(
-            explore_planner(self, context), NPUPlanner(context, k, self.tries, self.n_trees)
-        )
+        second = NPUPlanner(context, self.n_clusters, self.tries, self.n_trees)
+        return InTurn(explore_planner(self, context), second)
 
 
 class NPUPlanner(ConsolidatePlanner):

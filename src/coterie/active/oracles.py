@@ -4,34 +4,55 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.active.query import Query, check_answer
+from coterie.active.query import Query, SetQuery, check_answer
 from coterie.active.session import ActiveSession
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.validation import check_count
 
 __all__ = ["CallableOracle", "LabelOracle", "Reply", "answer_all", "answer_all_async"]
 
+T = TypeVar("T")
+
 
 class Reply(NamedTuple):
-    """An answer with how sure the oracle is of it."""
+    """An answer with how sure the oracle is of it.
 
-    answer: str
+    Attributes
+    ----------
+    answer : str or list of list of int
+        A word, or piles of rows to a question about a set.
+    certainty : float or None
+    cost : float or None
+        Of the call, where the oracle knows it.
+    prompt, text : str or None
+        What was sent and what came back, for the log.
+    """
+
+    answer: Any
     certainty: float | None = None
+    cost: float | None = None
+    prompt: str | None = None
+    text: str | None = None
 
 
 def as_reply(value: Any) -> Reply:
     """A reply from what a function may return.
 
-    True / False / None mean same / different / unknown; a word is an answer; a pair adds the
-    certainty.
+    True / False / None mean same / different / unknown; a word is an answer; a list is piles of
+    rows; a pair adds the certainty.
     """
+    if isinstance(value, Reply):
+        return value._replace(answer=as_reply(value.answer).answer)
+    if isinstance(value, list):
+        return Reply(value)
     if isinstance(value, (bool, np.bool_)):
         return Reply("same" if value else "different")
     if value is None:
@@ -42,7 +63,7 @@ def as_reply(value: Any) -> Reply:
         return Reply(as_reply(value[0]).answer, value[1])
     raise InvalidParameter(
         f"an oracle returned {value!r}; return 'same', 'different', 'unknown', 'later', True, "
-        "False, None, or one of these with a certainty."
+        "False, None, piles of rows, or one of these with a certainty."
     )
 
 
@@ -55,7 +76,8 @@ class LabelOracle:
     ----------
     y : array-like of shape (n,)
     error_rate : float, default=0
-        How often "same" and "different" are exchanged.
+        How often "same" and "different" are exchanged; in piles, how often a row is put where
+        another row of the question, or it itself, belongs.
     unknown_rate : float, default=0
         How often the answer is "unknown".
     random_state : int, default=0
@@ -69,22 +91,39 @@ class LabelOracle:
         unknown_rate: float = 0.0,
         random_state: int = 0,
     ) -> None:
-        for name, rate in (("error_rate", error_rate), ("unknown_rate", unknown_rate)):
-            if not 0 <= rate <= 1:
-                raise InvalidParameter(f"{name}={rate!r} must lie between 0 and 1.")
+        check_arguments(LabelOracle, locals())
         self.y = np.asarray(y)
+        if self.y.ndim != 1:
+            raise InvalidParameter(f"y has shape {self.y.shape}; give one label for each row.")
         self.error_rate = error_rate
         self.unknown_rate = unknown_rate
         self.random_state = random_state
 
-    def __call__(self, query: Query) -> Reply:
+    def __call__(self, query: Query | SetQuery) -> Reply:
         """The answer to one question."""
+        if max(query.rows) >= len(self.y):
+            raise InvalidParameter(
+                f"y has {len(self.y)} labels, but the question is about row {max(query.rows)}: "
+                "give a label for each row of the session."
+            )
+        if isinstance(query, SetQuery):
+            return Reply(self._piles(sorted(query.rows)))
         i, j = sorted(query.rows)
         unknown, error = np.random.default_rng([self.random_state, i, j]).random(2)
         if unknown < self.unknown_rate:
             return Reply("unknown")
         same = bool(self.y[i] == self.y[j]) != bool(error < self.error_rate)
         return Reply("same" if same else "different")
+
+    def _piles(self, rows: list[int]) -> list[list[int]]:
+        """Piles by label; a row is left out, or with another's label, as often as it is said."""
+        rng = np.random.default_rng([self.random_state, *rows])
+        found: dict[Any, list[int]] = {}
+        for row, (unknown, error) in zip(rows, rng.random((len(rows), 2)), strict=True):
+            if unknown >= self.unknown_rate:
+                shown = rng.choice(rows) if error < self.error_rate else row
+                found.setdefault(self.y[shown], []).append(row)
+        return list(found.values())
 
 
 class CallableOracle:
@@ -99,6 +138,7 @@ class CallableOracle:
     """
 
     def __init__(self, function: Callable[[Any], Any], *, batch: bool = False) -> None:
+        check_arguments(CallableOracle, locals())
         self.function = function
         self.batch = batch
 
@@ -194,6 +234,11 @@ def answer_all(
         annotator=annotator,
         on_clash=on_clash,
     )
+    return run_coroutine(work)
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """What the coroutine returns, whether or not an event loop runs already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -10,7 +10,7 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query, SetQuery
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["Said", "check_piles", "said_by_piles", "set_question"]
+__all__ = ["Said", "check_piles", "said_about_set", "said_by_piles", "set_question"]
 
 #: Two rows and what is said about them.
 Said = tuple[tuple[int, int], str]
@@ -27,7 +27,7 @@ def check_piles(piles: Any, rows: Sequence[int]) -> list[list[int]]:
         if piles not in words:
             raise InvalidParameter(
                 f"answer={piles!r} to a question about a set: give piles of rows, as in "
-                f"[[{rows[0]}, {rows[1]}], [{rows[-1]}]], or same, different or unknown."
+                f"[[{rows[0]}, {rows[1]}], [{rows[-1]}]], or same, different, unknown or later."
             )
         return words[piles]
     try:
@@ -62,6 +62,16 @@ def said_by_piles(
     against = centres or left[:1]
     said += [((row, centre), "unknown") for row in left for centre in against if row != centre]
     return said
+
+
+def said_about_set(question: SetQuery, answer: Any, knowledge: Knowledge) -> list[Said]:
+    """An answer to a question about a set, as answers about pairs; "later" puts all rows off."""
+    first, *others = question.rows
+    if isinstance(answer, str) and answer == "later":
+        return [((row, first), "later") for row in others]
+    piles = check_piles(answer, question.rows)
+    undecided = set(question.rows) - {row for pile in piles for row in pile}
+    return said_by_piles(piles, sorted(undecided), knowledge)
 
 
 def set_question(pairs: Sequence[Query], size: int) -> SetQuery | None:

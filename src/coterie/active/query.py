@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
-import numpy as np
-
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.validation import check_choice
 
 __all__ = ["ANSWERS", "KNOWN", "Answer", "Query", "SetQuery"]
@@ -16,6 +16,8 @@ __all__ = ["ANSWERS", "KNOWN", "Answer", "Query", "SetQuery"]
 ANSWERS = ("same", "different", "unknown", "later")
 #: The phase of what was known before the first question (`ActiveSession(constraints=...)`).
 KNOWN = "known"
+#: The phases of answers about clusters of the moment (`ActiveSession.merge`, `split`, ...).
+OF_CLUSTERS = ("merge", "split", "move", "pin", "reject")
 _SIGN = {"same": 1, "different": -1, "unknown": 0, "later": 0}
 
 
@@ -83,7 +85,7 @@ class Answer:
     phase : str
         Of the question; "volunteered" for a pair nobody asked about, "known" for one that the
         session was given at its start.
-        step : int or None
+    step : int or None
         Number of the first answer that was given at the same time, in answer to one question about
         a set or about clusters; they are undone together. None: given alone.
     """
@@ -108,6 +110,12 @@ class Answer:
         return ordered(*self.rows)
 
 
+def is_under_way(query: Query, held: Query | SetQuery) -> bool:
+    """Whether a question that somebody has tells what this one asks, or places the same row."""
+    same_row = isinstance(held, Query) and held.rows[0] == query.rows[0]
+    return same_row or set(query.rows) <= set(held.rows)
+
+
 def ordered(i: int, j: int) -> tuple[int, int]:
     """The pair with its smaller row first."""
     return (i, j) if i < j else (j, i)
@@ -117,7 +125,7 @@ def check_pair(query: Any, n_samples: int) -> tuple[int, int]:
     """The two rows of a `Query` or of a plain pair of row numbers."""
     rows = query.rows if isinstance(query, Query) else query
     try:
-        i, j = (int(row) for row in rows)
+        i, j = map(index, rows)
     except (TypeError, ValueError):
         raise InvalidParameter(
             f"tell({query!r}): give the question that was asked, or two row numbers."
@@ -139,9 +147,5 @@ def check_certainty(certainty: float | None) -> float | None:
     """A certainty of 0.5 to 1, or None."""
     if certainty is None:
         return None
-    if not 0.5 <= certainty <= 1 or np.isnan(certainty):
-        raise InvalidParameter(
-            f"certainty={certainty!r} must lie between 0.5 (a guess) and 1 (sure); if the answer "
-            "is more likely wrong than right, give the other answer."
-        )
+    check_arguments(check_certainty, locals())
     return float(certainty)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,8 +13,8 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidParameter
-from coterie.records import RecordProblem, Solution, pose_records, solve
+from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.records import RecordProblem, Solution, expected_recall, pose_records, solve
 
 __all__ = ["RecordQuestions"]
 
@@ -70,15 +71,18 @@ class RecordQuestions(Strategy):
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
-        if not 0 < self.recall <= 1:
-            raise InvalidParameter(f"recall={self.recall!r} must be above 0 and at most 1.")
         X = context.space.X if self.records is None else self.records
-        problem = pose_records(X, fields=self.fields, exclusive=self.exclusive)
+        try:
+            problem = pose_records(X, fields=self.fields, exclusive=self.exclusive)
+        except InvalidParameter:
+            raise
+        except (ValueError, TypeError) as error:
+            raise InvalidData(f"records: {error}") from error
         if problem.n != context.space.n:
             raise InvalidParameter(
                 f"there are {problem.n} records for the {context.space.n} rows of the session."
             )
-        rate = None if self.error_rate == "estimate" else float(self.error_rate)
+        rate = None if isinstance(self.error_rate, str) else float(self.error_rate)
         return RecordPlanner(context, problem, rate, self.recall)
 
 
@@ -109,11 +113,11 @@ class RecordPlanner(Planner):
         self.problem = problem
         self.error_rate = error_rate
         self.recall = recall
-        self._solved: tuple[list[int], Solution] | None = None
+        self._solved: tuple[list[tuple[int, int, float | None]], Solution] | None = None
 
     def solution(self, knowledge: Knowledge) -> Solution:
         """Clusters by the answers; made anew when they have changed."""
-        numbers = [answer.number for answer in knowledge.constraining]
+        numbers = [(a.number, a.sign, a.certainty) for a in knowledge.constraining]
         if self._solved is None or self._solved[0] != numbers:
             given = _constraints(self.problem.n, knowledge.constraining)
             self._solved = numbers, solve(self.problem, given, error_rate=self.error_rate)
@@ -132,14 +136,56 @@ class RecordPlanner(Planner):
         n_told = len(knowledge.constraining)
         for turn in range(count):
             is_check = (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
-            order = self._checks(knowledge, worth, turn) if is_check else np.argsort(-score)
-            at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+            at = None
+            if is_check:
+                order = self._checks(knowledge, worth, turn)
+                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+            if at is None:  # also where nothing is sure enough to be checked
+                is_check, order = False, np.argsort(-score)
+                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
             if at is None:
                 break
             i, j = worth.pairs[at].tolist()
             used |= {int(solution.labels[i]), int(solution.labels[j])}
             askable[at] = False
             found.append(self._query(i, j, float(worth.log_odds[at]), is_check))
+        return found
+
+    def set_questions(
+        self, knowledge: Knowledge, size: int, held: Collection[int] = ()
+    ) -> list[Query]:
+        """The pair that matters most and what may be the same as either: near-duplicates.
+
+        Rows are added one by one, the one that is likeliest the same as a row of the set, while
+        that is not surely different. Checks of what is sure are no sets: they would put rows side
+        by side that have nothing in common. Nor are rows that others are asked about.
+        """
+        solution = self.solution(knowledge)
+        if self._is_enough(knowledge, solution):
+            return []
+        worth = weigh(solution)
+        likely = worth.log_odds > -_SURE
+        likely &= np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
+        likely &= ~np.isin(worth.pairs, list(held)).any(axis=1)
+        pairs, odds = worth.pairs[likely], worth.log_odds[likely]
+        score = worth.flip[likely] * worth.change[likely] * self._novelty(knowledge, pairs)
+        free = np.ones(len(pairs), dtype=np.bool_)
+        first = self._first_open(knowledge, solution, pairs, np.argsort(-score), free, set())
+        if first is None:
+            return [] if held else self.questions(knowledge, 1)
+        i, j = pairs[first].tolist()
+        found = [self._query(i, j, float(odds[first]), False)]
+        rows = set(found[0].rows)
+        while len(rows) < size:
+            inside = np.isin(pairs, list(rows))
+            touching = np.flatnonzero(inside[:, 0] != inside[:, 1])
+            order = touching[np.argsort(-odds[touching], kind="stable")]
+            at = next((at for at in order.tolist() if knowledge.is_open(*pairs[at].tolist())), None)
+            if at is None:
+                break
+            i, j = pairs[at].tolist()
+            rows |= {i, j}
+            found.append(self._query(i, j, float(odds[at]), False))
         return found
 
     def _first_open(
@@ -187,14 +233,28 @@ class RecordPlanner(Planner):
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
 
+    def twin(self) -> RecordPlanner:
+        """The same comparisons, solved for itself."""
+        return RecordPlanner(self.context, self.problem, self.error_rate, self.recall)
+
+    def certainty(self, knowledge: Knowledge) -> Float:
+        """Sum of the log-odds with the other records of the cluster, by the root of their number.
+
+        Records that are alone are certain by how unlike all others they are: the largest log-odds
+        they have with any, negated.
+        """
+        return own_odds(self.solution(knowledge))
+
     # -- when to stop ----------------------------------------------------------------------
     def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
         told = len(knowledge.constraining)
-        return self.recall < 1 and told >= _FIRST_CHECKS and recall_of(solution) >= self.recall
+        return (
+            self.recall < 1 and told >= _FIRST_CHECKS and expected_recall(solution) >= self.recall
+        )
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
-        found = recall_of(self.solution(knowledge))
+        found = expected_recall(self.solution(knowledge))
         if self.recall < 1 and found >= self.recall:
             return f"by estimate {found:.1%} of the records that belong together are together"
         return "every pair of records that may be the same is answered"
@@ -235,11 +295,18 @@ def weigh(solution: Solution) -> Worth:
     return Worth(pairs, flip, change, odds)
 
 
-def recall_of(solution: Solution) -> float:
-    """Estimated share of the true pairs that are in clusters."""
-    chance = 1.0 / (1.0 + np.exp(-np.clip(solution.log_odds, -700, 700)))
-    joined = solution.labels[solution.pairs[:, 0]] == solution.labels[solution.pairs[:, 1]]
-    return float(chance[joined].sum() / max(chance.sum(), 1e-300))
+def own_odds(solution: Solution) -> Float:
+    """How well each record fits its cluster, (n,); see `RecordPlanner.certainty`."""
+    pairs, labels = solution.pairs, solution.labels
+    odds = np.clip(solution.log_odds, -20.0, 20.0)
+    joined = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    sizes = np.bincount(labels)[labels]
+    own = np.zeros(labels.size)
+    np.add.at(own, pairs[joined].ravel(), np.repeat(odds[joined], 2))
+    own /= np.sqrt(np.maximum(sizes - 1, 1))
+    best = np.full(labels.size, -20.0)
+    np.maximum.at(best, pairs[~joined].ravel(), np.repeat(odds[~joined], 2))
+    return np.where(sizes > 1, own, -best)
 
 
 def _constraints(n: int, answers: list[Answer]) -> Constraints:

@@ -16,7 +16,7 @@ from coterie.active.strategy import Strategy
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
 
-__all__ = ["STRATEGIES", "make_strategy", "register_strategy"]
+__all__ = ["STRATEGIES", "make_strategy", "register_strategy", "strategy_for"]
 
 #: Name to class. A class says by its constructor whether it wants `n_clusters`, and by
 #: `Strategy.clusters` and `Strategy.counts` what it can do.
@@ -79,3 +79,11 @@ def make_strategy(name: str, *, n_clusters: int | None = None, **settings: Any) 
             raise InvalidParameter(f"strategy={name!r} needs the number of clusters, `n_clusters`.")
         settings["n_clusters"] = n_clusters
     return made(**settings)
+
+
+def strategy_for(strategy: Strategy | str, estimator: Any) -> Strategy:
+    """A strategy as it is, or the one of this name for the estimator's number of clusters."""
+    if not isinstance(strategy, str):
+        return strategy
+    params = {} if estimator is None else estimator.get_params(deep=False)
+    return make_strategy(strategy, n_clusters=params.get("n_clusters"))

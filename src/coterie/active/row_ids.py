@@ -11,8 +11,9 @@ import numpy as np
 
 from coterie.active.events import Event
 from coterie.exceptions import InvalidParameter
+from coterie.rules import is_text
 
-__all__ = ["RowChanges", "RowIds", "check_ids", "match_ids", "row_hashes"]
+__all__ = ["RowChanges", "RowIds", "check_ids", "match_ids", "row_hashes", "text_hashes"]
 
 
 class RowChanges(NamedTuple):
@@ -71,6 +72,9 @@ class RowIds(NamedTuple):
 def check_ids(ids: Any, n: int) -> list[str]:
     """One id for each row, as text."""
     listed = [str(name) for name in (ids.tolist() if hasattr(ids, "tolist") else ids)]
+    wrong = next((at for at, name in enumerate(listed) if not is_text(name)), None)
+    if wrong is not None:
+        raise InvalidParameter(f"ids[{wrong}]={listed[wrong]!r} is no text that UTF-8 can write.")
     if len(listed) != n or len(set(listed)) < n:
         raise InvalidParameter(
             f"ids: {len(listed)} are given, {len(set(listed))} of them different, for {n} rows; "
@@ -92,6 +96,11 @@ def row_hashes(X: Any) -> list[str]:
     else:
         parts = (row.tobytes() for row in np.ascontiguousarray(X, dtype=np.float32))
     return [hashlib.blake2b(part, digest_size=8).hexdigest() for part in parts]
+
+
+def text_hashes(contents: Sequence[str]) -> list[str]:
+    """A short hash of what each row says."""
+    return [hashlib.blake2b(text.encode(), digest_size=8).hexdigest() for text in contents]
 
 
 def match_ids(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
+from coterie.exceptions import InvalidParameter
 
-__all__ = ["FarthestFirst", "GroupSums", "Space", "distortion_of"]
+__all__ = ["FarthestFirst", "GroupSums", "Space", "candidate_mask", "distortion_of"]
 
 Float = NDArray[np.float64]
 
@@ -30,6 +31,21 @@ def distortion_of(estimator: Any, given: str | Distortion | None = None) -> Dist
         if isinstance(value, (str, Distortion)):
             return get_distortion(value, name)
     return SquaredEuclidean()
+
+
+def candidate_mask(candidates: ArrayLike | None, n: int) -> NDArray[np.bool_]:
+    """Rows that questions may be about, (n,): those listed, or all."""
+    mask = np.zeros(n, dtype=bool)
+    if candidates is None:
+        mask[:] = True
+        return mask
+    rows = np.asarray(candidates)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size < 2:
+        raise InvalidParameter("candidates must list at least two row numbers.")
+    if rows.min() < 0 or rows.max() >= n:
+        raise InvalidParameter(f"candidates names row {rows.max()}, but rows are 0 to {n - 1}.")
+    mask[rows] = True
+    return mask
 
 
 class Space:

@@ -15,61 +15,21 @@ from typing import Any
 import numpy as np
 
 from coterie.active._lock import FileLock
+from coterie.active._schema import MIGRATIONS, statements
+from coterie.active._sums import add_functions, damages, sum_schema
+from coterie.active.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
+from coterie.active.known import make_constraints
 from coterie.active.query import Answer
-from coterie.active.row_ids import RowChanges, RowIds, match_ids, row_hashes
+from coterie.active.row_ids import RowChanges, RowIds, match_ids, row_hashes, text_hashes
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
 from coterie.files import new_file
 
 __all__ = ["AnswerStore", "fingerprint"]
 
-#: Script t brings a file from version t to t + 1 (PRAGMA user_version). Only ever add to the end.
-MIGRATIONS = (
-    """
-    CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-    CREATE TABLE events (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        operation TEXT NOT NULL CHECK (operation IN ('answer', 'retract', 'undo', 'redo')),
-        number INTEGER UNIQUE, i INTEGER, j INTEGER, answer TEXT, certainty REAL, annotator TEXT,
-        time TEXT, phase TEXT, why TEXT, gain REAL, target INTEGER,
-        CHECK (operation <> 'answer' OR (number IS NOT NULL AND i IS NOT NULL AND j IS NOT NULL
-            AND i <> j AND answer IN ('same', 'different', 'unknown', 'later')))
-    ) STRICT;
-    CREATE TRIGGER events_stay BEFORE UPDATE ON events
-        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-    CREATE TRIGGER events_remain BEFORE DELETE ON events
-        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-    """,
-    """
-    DROP TRIGGER events_stay;
-    DROP TRIGGER events_remain;
-    ALTER TABLE events RENAME TO events_1;
-    CREATE TABLE events (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        operation TEXT NOT NULL
-            CHECK (operation IN ('answer', 'retract', 'undo', 'redo', 'name')),
-        number INTEGER UNIQUE, i INTEGER, j INTEGER, answer TEXT, certainty REAL, annotator TEXT,
-        time TEXT, phase TEXT, why TEXT, gain REAL, target INTEGER, text TEXT, step INTEGER,
-        CHECK (operation <> 'answer' OR (number IS NOT NULL AND i IS NOT NULL AND j IS NOT NULL
-            AND i <> j AND answer IN ('same', 'different', 'unknown', 'later'))),
-        CHECK (operation <> 'name' OR (target IS NOT NULL AND text IS NOT NULL))
-    ) STRICT;
-    INSERT INTO events (id, operation, number, i, j, answer, certainty, annotator, time, phase, why,
-        gain, target) SELECT * FROM events_1;
-    DROP TABLE events_1;
-    CREATE TRIGGER events_stay BEFORE UPDATE ON events
-        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-    CREATE TRIGGER events_remain BEFORE DELETE ON events
-        BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-    """,
-    """
-    CREATE TABLE row_ids (
-        i INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, hash TEXT NOT NULL
-    ) STRICT;
-    """,
-)
+_HEADER = 100  # bytes, of every SQLite file
 _SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
 _COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
 
@@ -114,20 +74,43 @@ class AnswerStore:
         self.path = Path(path)
         self._lock = FileLock(self.path)
         try:
+            self._refuse_emptied()
             self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             self._configure()
             self._migrate()
-        except sqlite3.DatabaseError as error:
+            self._refuse_damaged()
+            self._lock.write(begun=True)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter of a message
             self.close()
-            raise AnswersMismatch(f"{self.path} cannot be used as an answer log: {error}.") from (
-                error
-            )
+            raise self._unusable(str(error)) from error
         except BaseException:
             self.close()
             raise
 
+        #: Calls of programs that answer (`run_programs`).
+        self.calls = CallLog(self._db, self._transaction)
+
     # -- opening ---------------------------------------------------------------------------
+    def _unusable(self, why: str) -> AnswersMismatch:
+        return AnswersMismatch(
+            f"{self.path} cannot be used as an answer log: {why}. If it is damaged, take a copy of "
+            f"it (copy_log makes them); `coterie` leaves the file as it is."
+        )
+
+    def _refuse_emptied(self) -> None:
+        """SQLite takes a file of no bytes, or one, for new, also where answers had been in it."""
+        began = self._lock.before.get("begun") and self.path.exists()
+        if began and self.path.stat().st_size < _HEADER:
+            raise self._unusable(
+                "it is empty, and answers were kept in it before. To begin anew, delete it"
+            )
+
+    def _refuse_damaged(self) -> None:
+        for why in damages(self._db):
+            raise self._unusable(why)
+
     def _configure(self) -> None:
+        add_functions(self._db)
         if sqlite3.sqlite_version_info >= _SAFE_WAL:
             settings = ("journal_mode=WAL", "synchronous=FULL")
         else:
@@ -142,11 +125,14 @@ class AnswerStore:
                 f"{self.path} was written by a newer Coterie (log version {version}, this one "
                 f"reads up to {len(MIGRATIONS)}): upgrade coterie."
             )
-        for number in range(version, len(MIGRATIONS)):
-            with self._transaction():
-                for statement in _statements(MIGRATIONS[number]):
+        if version == len(MIGRATIONS):
+            return
+        with self._transaction():
+            for script in MIGRATIONS[version:]:
+                for statement in statements(script):
                     self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {number + 1}")
+            sum_schema(self._db)
+            self._db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -155,18 +141,25 @@ class AnswerStore:
             self._db.execute("BEGIN IMMEDIATE")
             yield
             self._db.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise AnswerNotSaved(
-                f"not saved: {self.path}: {error}. What was saved before is intact; make room "
-                "and answer again."
+                f"not saved: {self.path}: {error}. What was saved before is intact; mend that "
+                "(make room, make it writable) and answer again."
             ) from error
 
     def bind_ids(
-        self, ids: Sequence[str], X: Any, seed: int, strategy: str
+        self,
+        ids: Sequence[str],
+        X: Any,
+        seed: int,
+        strategy: str,
+        contents: Sequence[str] | None = None,
     ) -> tuple[RowIds, RowChanges]:
         """Tie the log to the ids of its rows, whatever their order and values are now.
+
+        A row was edited if its content is another one; its values, where no contents are given.
 
         A log that was tied to values is taken over while those are the same.
         """
@@ -175,7 +168,8 @@ class AnswerStore:
             self.bind(fingerprint(X), X.shape, seed, strategy)
         elif self.seed != seed:
             self._refuse_seed(seed)
-        bound, changes, fresh, edited = match_ids(listed, ids, row_hashes(X))
+        hashes = row_hashes(X) if contents is None else text_hashes(contents)
+        bound, changes, fresh, edited = match_ids(listed, ids, hashes)
         if listed and len(fresh) == len(ids):
             raise AnswersMismatch(
                 f"{self.path} holds answers about other rows: none of its {len(listed)} ids "
@@ -225,14 +219,37 @@ class AnswerStore:
             self._refuse_seed(seed)
 
     # -- writing and reading ---------------------------------------------------------------
-    def append(self, *events: Event) -> None:
-        """Write events, all or none; on the disk when this returns, else `AnswerNotSaved`."""
+    def append(self, *events: Event, key: str | None = None) -> None:
+        """Write events, all or none; on the disk when this returns, else `AnswerNotSaved`.
+
+        `key` names the request that they came with, and is written in the same transaction:
+        `numbers_of(key)` then tells whether it was carried out, also after a sudden death.
+        """
         rows = [self._row(event) for event in events]
         marks = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
         with self._transaction():
+            before = self._last_event()
             self._db.executemany(
                 f"INSERT INTO events (operation, {_COLUMNS}) VALUES ({marks})", rows
             )
+            if key is not None:
+                request = (key, before + 1, self._last_event())
+                self._db.execute("INSERT INTO requests VALUES (?, ?, ?)", request)
+
+    def _last_event(self) -> int:
+        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+    def numbers_of(self, key: str) -> list[int] | None:
+        """Numbers of the answers that came with this request; None if it never came."""
+        found = self._db.execute(
+            "SELECT first_event, last_event FROM requests WHERE key = ?", (key,)
+        ).fetchone()
+        if found is None:
+            return None
+        numbers = self._db.execute(
+            "SELECT number FROM events WHERE id BETWEEN ? AND ? AND number IS NOT NULL", found
+        )
+        return [number for (number,) in numbers]
 
     @staticmethod
     def _row(event: Event) -> tuple[Any, ...]:
@@ -241,6 +258,8 @@ class AnswerStore:
         if answer is not None:
             values = (answer.number, *answer.rows, answer.answer, answer.certainty)
             values += (answer.annotator, answer.time, answer.phase)
+        else:
+            values = (*values[:5], event.annotator, *values[6:])
         details = event.details or {}
         asked = details.get("why"), details.get("gain")
         return (event.operation, *values, *asked, event.target, event.text, event.step)
@@ -264,10 +283,12 @@ class AnswerStore:
             text,
             step,
         ) in self._db.execute(query):
-            answer = None
+            asked = {"why": why, "gain": gain}
             if operation == "answer":
                 answer = Answer(number, (i, j), word, sure, who, time, phase, step)
-            yield Event(operation, answer, target, {"why": why, "gain": gain}, text, step)
+                yield Event(operation, answer, target, asked, text, step)
+            else:
+                yield Event(operation, None, target, asked, text, step, who)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -294,8 +315,6 @@ class AnswerStore:
         Rows are numbered as at first; with `ids`, of a log that is bound to ids, as these are, and
         answers about ids that are not among them are left out.
         """
-        from coterie.active.session import make_constraints
-
         known = Knowledge(self.answers()).constraining
         n = self.facts.get("n_samples")
         if n is None:
@@ -349,6 +368,15 @@ class AnswerStore:
         with new_file(Path(path)) as temporary:
             pyarrow.parquet.write_table(self.to_frame("pyarrow"), temporary)
 
+    def to_log(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of the whole log, as it is at this moment; whole or not at all."""
+        with new_file(Path(path)) as temporary:
+            copy = sqlite3.connect(temporary)
+            try:
+                self._db.backup(copy)
+            finally:
+                copy.close()
+
     # -- closing ---------------------------------------------------------------------------
     def close(self) -> None:
         """Give the file free; what was appended stays."""
@@ -364,13 +392,3 @@ class AnswerStore:
 
     def __repr__(self) -> str:
         return f"AnswerStore({str(self.path)!r})"
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script, one by one (`executescript` would commit on its own)."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

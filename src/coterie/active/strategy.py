@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.active.forecast import Forecast
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
 from coterie.active.space import Space
+from coterie.parameters import check_parameters
 
 __all__ = ["Context", "Planner", "Strategy", "bits"]
 
@@ -50,6 +52,15 @@ class Planner(ABC):
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
         """Up to `count` questions that can be answered independently; fewer when it runs out."""
 
+    def set_questions(
+        self, knowledge: Knowledge, size: int, held: Collection[int] = ()
+    ) -> list[Query]:
+        """Questions whose rows are worth asking about at once; none: those of `questions`.
+
+        `held` are rows that others are asked about.
+        """
+        return []
+
     def why_finished(self, knowledge: Knowledge) -> str:
         """Why `questions` came back empty."""
         return "no open pair is left to ask about"
@@ -66,6 +77,24 @@ class Planner(ABC):
         """A clustering of all rows by the strategy's own model, if it has one."""
         return None
 
+    def twin(self) -> Planner | None:
+        """A planner for another thread that shares what does not change with this one.
+
+        None: the strategy has to `prepare` another.
+        """
+        return None
+
+    def forecast(self, knowledge: Knowledge, more: int) -> Forecast | None:
+        """How good its clustering is, and after so `more` answers, if it can say so."""
+        return None
+
+    def certainty(self, knowledge: Knowledge) -> NDArray[np.float64] | None:
+        """How well each row fits its cluster, (n,), by the strategy's own model, if it says so.
+
+        The least certain ones are the first to look at.
+        """
+        return None
+
 
 class Strategy(ABC):
     """Parameters of a way to choose questions; `prepare` binds it to rows.
@@ -80,6 +109,9 @@ class Strategy(ABC):
 
     clusters: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:  # strategies are dataclasses, checked when they are made
+        check_parameters(self)
 
     @abstractmethod
     def prepare(self, context: Context) -> Planner:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import re
+import signal
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
@@ -39,6 +42,7 @@ class Exit(IntEnum):
     WORKERS_LOST = 6  # processes or a cluster died; nothing was written
     BUG = 70  # an error nobody foresaw
     INTERRUPTED = 130  # Ctrl-C twice: nothing was written
+    TERMINATED = 143  # SIGTERM: nothing was written
 
 
 class Talk:
@@ -110,13 +114,38 @@ def command(
     return decorate
 
 
+class _Terminated(BaseException):
+    """SIGTERM came."""
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let SIGTERM end the work as an exception does: what is half written is removed.
+
+    A second one ends the process at once, as it would have without this.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
     def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if issubclass(category, UserWarning):  # Coterie's and scikit-learn's, meant for users
             talk.note(str(message))
 
     try:
-        with warnings.catch_warnings():
+        with _ending_in_order(), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = note
             return work() or Exit.DONE
@@ -125,6 +154,9 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
     except KeyboardInterrupt:
         talk.error("stopped; nothing was written.", Exit.INTERRUPTED)
         return Exit.INTERRUPTED
+    except _Terminated:
+        talk.error("ended from outside; nothing was written.", Exit.TERMINATED)
+        return Exit.TERMINATED
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -146,10 +178,15 @@ _OPTIONS = {
             "drop",
             "categorical",
             "text",
+            "columns",
+            "missing",
+            "where",
+            "vectors",
             "scale",
             "impute",
             "fields",
             "truth",
+            "strategy",
         )
     },
 }

@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from coterie.cli._command import Talk
+from coterie.cli._command import Talk, in_options
 from coterie.cli._streaming import Reading
 from coterie.cli._watch import watched
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
@@ -34,26 +34,42 @@ def open_inputs(
     *,
     hard: bool = False,
     exclusive: str | None = None,
+    estimator: Any = None,
 ) -> Inputs:
-    """What `read_inputs` reads, its notes told; `choices` are the options about columns."""
-    inputs = read_inputs(data, pairs, Choices(**choices), hard=hard, exclusive=exclusive)
+    """What `read_inputs` reads, its notes told; `choices` are the options about columns.
+
+    Missing numbers stay where the estimator takes them.
+    """
+    chosen = Choices(**choices, gaps=_takes_gaps(estimator))
+    inputs = read_inputs(data, pairs, chosen, hard=hard, exclusive=exclusive)
     _tell(talk, inputs.notes)
     return inputs
 
 
 def open_stored(
-    talk: Talk, reading: Reading, pairs: Path | None, choices: dict[str, Any], *, hard: bool = False
+    talk: Talk,
+    reading: Reading,
+    pairs: Path | None,
+    choices: dict[str, Any],
+    *,
+    hard: bool = False,
+    estimator: Any = None,
 ) -> StoredInputs:
     """What `stream_inputs` finds, told that it is read a stretch at a time."""
     talk.note(reading.note())
-    inputs = stream_inputs(reading.paths, pairs, Choices(**choices), hard=hard)
+    chosen = Choices(**choices, gaps=_takes_gaps(estimator))
+    inputs = stream_inputs(reading.paths, pairs, chosen, hard=hard)
     _tell(talk, inputs.notes)
     return inputs
 
 
+def _takes_gaps(estimator: Any) -> bool:
+    return estimator is not None and bool(get_tags(estimator).input_tags.allow_nan)
+
+
 def _tell(talk: Talk, notes: Sequence[str]) -> None:
     for note in notes:
-        talk.note(str(note))
+        talk.note(in_options(str(note)))
 
 
 def fit_model(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from coterie.cli._given import DataFile
 from coterie.cli._methods import METHODS
 from coterie.cli._streaming import FILES
 from coterie.words import nearest
@@ -16,7 +17,9 @@ from coterie.words import nearest
 __all__ = [
     "METHOD",
     "CommaList",
+    "Kinds",
     "Name",
+    "Words",
     "clusters_option",
     "data_argument",
     "feature_options",
@@ -29,11 +32,14 @@ __all__ = [
     "pairs_option",
     "raw_option",
     "rows_argument",
+    "table_argument",
     "together",
+    "vectors_option",
 ]
 
 Decorator = Callable[[Any], Any]
-file_type = click.Path(exists=True, dir_okay=False, path_type=Path)
+file_type = DataFile(dir_okay=False)
+table_type = DataFile(stdin=True, dir_okay=False)
 
 
 class CommaList(click.ParamType):
@@ -51,6 +57,38 @@ class CommaList(click.ParamType):
         if not all(names):
             self.fail(f"{value!r} has an empty name; write a,b,c.", param, ctx)
         return names
+
+
+class Words(CommaList):
+    """Texts parted by commas; there may be none."""
+
+    name = "words"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """The texts without spaces around them."""
+        return value if isinstance(value, tuple) else tuple(map(str.strip, value.split(",")))
+
+
+class Kinds(CommaList):
+    """Columns with what they are: name:kind,name:kind."""
+
+    name = "kinds"
+
+    def convert(  # type: ignore[override]
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, str]:
+        """The kind of each column."""
+        if isinstance(value, dict):
+            return value
+        kinds = {}
+        for given in super().convert(value, param, ctx):
+            name, sign, kind = given.rpartition(":")
+            if not sign or not name.strip():
+                self.fail(f"{given!r} must be NAME:KIND, for instance price:number.", param, ctx)
+            kinds[name.strip()] = kind.strip()
+        return kinds
 
 
 class Name(click.ParamType):
@@ -106,7 +144,16 @@ def together(*decorators: Decorator) -> Decorator:
 
 
 data_argument = click.argument("data", type=file_type)
-rows_argument = click.argument("data", type=FILES, nargs=-1, required=True)
+table_argument = click.argument("data", type=table_type)
+rows_argument = click.argument(
+    "data", type=FILES, nargs=-1, required=True, metavar="DATA... [PAIRS]"
+)
+vectors_option = click.option(
+    "--vectors",
+    metavar="FILE.npy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An array with a vector (an embedding) for every row of DATA, clustered by them.",
+)
 pairs_option = click.option(
     "--constraints", "pairs", metavar="PAIRS", type=file_type, help="Pairs: columns a, b, kind."
 )
@@ -141,9 +188,35 @@ feature_options = together(
     ),
     click.option(
         "--text",
-        metavar="COLUMN",
-        help="Column of text, clustered by its words (alone, unless --features names others).",
+        metavar="COLUMNS",
+        type=CommaList(),
+        default=(),
+        help="Columns of text, clustered by their topics (alone, unless --features names others).",
     ),
+    click.option(
+        "--columns",
+        type=Kinds(),
+        default=dict,
+        metavar="NAME:KIND,...",
+        help="What columns are, where it should not be found out: number, category, date, text, "
+        "words, vector, id or drop; number/comma, date/dmy and the like say how it is written.",
+    ),
+    click.option(
+        "--missing",
+        type=Words(),
+        default=None,
+        metavar="WORDS",
+        help="Texts that mean that there is no value, a,b,c, instead of NA, NaN, null and the "
+        "like; '' for empty cells alone.",
+    ),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="CONDITION",
+        help='Only rows of which it is true: "year >= 2020", "town != Ulm", "text is not missing"; '
+        "may be given several times.",
+    ),
+    vectors_option,
     click.option("--scale", is_flag=True, help="Bring numbers to mean 0 and deviation 1."),
     click.option(
         "--impute",

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from coterie.cli._given import DataFile
 from coterie.cli._methods import METHODS
 from coterie.exceptions import InvalidParameter
 from coterie.words import counted
@@ -22,8 +23,8 @@ _SHARE = 4  # a file of more than one part in so many of the memory is read in s
 _BYTES = 8  # of a number
 
 
-class _Files(click.Path):
-    """A file, a folder, or a pattern in quotes that some file matches."""
+class _Files(DataFile):
+    """A file, a folder, or a pattern in quotes that some file matches; also the standard input."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -36,7 +37,7 @@ class _Files(click.Path):
         return super().convert(value, param, ctx)
 
 
-FILES = _Files(exists=True, path_type=Path)
+FILES = _Files(stdin=True)
 
 
 def engine_options(function: Any) -> Any:
@@ -88,9 +89,12 @@ def how_to_read(
 ) -> Reading:
     """Several files, a folder, --workers, --engine or much beside the memory: in stretches."""
     from coterie.data.stored import paths_of
+    from coterie.tables.stored_tables import split_name
 
     paths = tuple(
-        path for given in data for path in ([given] if given.exists() else _matches(given))
+        path
+        for given in data
+        for path in ([given] if split_name(given)[0].exists() else _matches(given))
     )
     if workers is not None and address is not None:
         raise InvalidParameter("give --workers or --engine, not both.")

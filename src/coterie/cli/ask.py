@@ -5,25 +5,18 @@ from __future__ import annotations
 import getpass
 import shutil
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from coterie.active import (
-    STRATEGIES,
-    ActiveSession,
-    AnswerStore,
-    Query,
-    RecordQuestions,
-    make_strategy,
-)
+from coterie.active import STRATEGIES, ActiveSession, AnswerStore, Query
 from coterie.active.query import KNOWN
-from coterie.active.store import fingerprint
+from coterie.cli._asking import asking_options, budget_options, check_records, seed_option
 from coterie.cli._command import Talk, command
-from coterie.cli._fitting import open_inputs
+from coterie.cli._exchange import exchange_files, exchange_options, file_choices
 from coterie.cli._keys import key_reader
 from coterie.cli._options import (
     Name,
@@ -36,19 +29,17 @@ from coterie.cli._records import exclusive_option, record_choices, records_optio
 from coterie.cli._watch import announce
 from coterie.exceptions import (
     AnswerNotSaved,
-    AnswersMismatch,
     ContradictoryAnswer,
     CoterieError,
-    InvalidData,
-    InvalidParameter,
 )
 from coterie.tables import (
+    Choices,
     Records,
     Table,
-    choose_fields,
+    ask_about_records,
+    ask_about_rows,
+    open_session,
     pair_table,
-    read_records,
-    row_marks,
     side_by_side,
     write_table,
 )
@@ -56,8 +47,6 @@ from coterie.words import counted
 
 if TYPE_CHECKING:
     from coterie.active import Answer
-    from coterie.constraints import Constraints
-    from coterie.tables import Inputs, RecordChoices
 
 __all__ = ["ask"]
 
@@ -70,36 +59,17 @@ _NARROWEST = 40
 @command("ask", conversation=True)
 @data_argument
 @pairs_option
-@click.option(
-    "--answers",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Log of the answers; made if missing, continued if not.  [default: DATA.answers.db]",
-)
-@click.option(
-    "-k",
-    "--clusters",
-    metavar="K",
-    type=click.IntRange(min=1),
-    help="Number of clusters, if known.",
-)
+@asking_options
 @click.option(
     "--strategy",
     type=Name("strategy", STRATEGIES),
     help=f"How questions are chosen: {', '.join(STRATEGIES)}.  [default: information; with -k "
     "explore-consolidate]",
 )
-@click.option("--budget", metavar="N", type=click.IntRange(min=0), help="Most questions to answer.")
-@click.option(
-    "--error-rate",
-    type=click.FloatRange(0, 0.5, max_open=True),
-    metavar="RATE",
-    help="How often answers are wrong, if known; 0 trusts every answer. For strategies that weigh "
-    "answers, as information does.  [default: estimated]",
-)
+@budget_options
+@exchange_options
 @click.option("--annotator", default=None, help="Who answers.  [default: the user's name]")
-@click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), help="For the same questions each time."
-)
+@seed_option
 @feature_options
 @fields_option
 @records_option
@@ -126,108 +96,38 @@ def ask(
     DATA is a table (.csv .tsv .jsonl .parquet ...), used as `coterie fit` uses it. Every answer is
     saved before the next question; quit and come back at any time.
     """
+    by_file = file_choices(choices)
     log = answers or data.with_name(data.name + ".answers.db")
     announce(talk)
-    rest = {"budget": budget, "random_state": seed}
+    check_records(records, clusters, strategy, exclusive)
     if records:
-        if clusters is not None or strategy is not None:
-            raise InvalidParameter("--records has a strategy of its own: leave -k, --strategy out.")
         chosen = record_choices([f for f in fields if ":" in f], exclusive, choices)
-        rows, shown, known, how = _of_records(data, pairs, chosen, fields, error_rate)
-        by_id = chosen.id_column is not None
+        names = [name.rpartition(":")[0] or name for name in fields]
+        asking = ask_about_records(data, pairs, chosen, error_rate=error_rate, fields=names)
     else:
-        if exclusive is not None:
-            raise InvalidParameter("--exclusive is for --records; give --records too.")
-        how = _how(strategy, clusters, error_rate)
-        inputs = open_inputs(talk, data, pairs, choices)
-        rows, shown, known = inputs.X, _records(inputs, fields), inputs.constraints
-        by_id = inputs.recipe.id_column is not None
-    ids = shown.ids if by_id else None
+        asking = ask_about_rows(
+            data,
+            pairs,
+            Choices(**choices),
+            strategy=strategy,
+            n_clusters=clusters,
+            error_rate=error_rate,
+            fields=fields,
+        )
+    for note in asking.notes:
+        talk.note(note)
+    shown = Records.of(asking.table, asking.ids, asking.fields)
     with AnswerStore(log) as store:
-        session = _open(rows, known, ids, store, data, how | rest)
+        session = open_session(asking, store, data, budget=budget, random_state=seed)
         if any(session.row_changes):
             talk.note(f"rows changed since the last time: {session.row_changes}")
         if session.set_aside:
-            talk.note(f"{counted(len(session.set_aside), 'answer')} about rows that are gone")
-        with key_reader() as next_key:
-            Conversation(session, shown, annotator or _user(), next_key).run()
+            gone = counted(len(session.set_aside), "answer")
+            talk.note(f"{gone} about rows that are gone; kept aside until they are back")
+        if not exchange_files(session, shown, annotator or _user(), by_file):
+            with key_reader() as next_key:
+                Conversation(session, shown, annotator or _user(), next_key).run()
         _write_results(session, shown, store, data)
-
-
-def _of_records(
-    data: Path,
-    pairs: Path | None,
-    chosen: RecordChoices,
-    fields: tuple[str, ...],
-    error_rate: float | None,
-) -> tuple[Any, Records, Constraints, dict[str, Any]]:
-    """What a session about records is made from: rows, what is shown, pairs, the strategy."""
-    inputs = read_records(data, pairs, chosen)
-    if inputs.table.n_rows < 2:
-        raise InvalidData(f"{inputs.table.source} holds fewer than two records.")
-    how = RecordQuestions(
-        inputs.columns,
-        fields=inputs.kinds,
-        exclusive=inputs.exclusive,
-        error_rate="estimate" if error_rate is None else error_rate,
-    )
-    names = [name.rpartition(":")[0] or name for name in fields] or list(inputs.columns)[:12]
-    shown = Records.of(inputs.table, inputs.ids, names)
-    return row_marks(inputs.columns), shown, inputs.constraints, {"strategy": how}
-
-
-def _how(name: str | None, clusters: int | None, error_rate: float | None) -> dict[str, Any]:
-    """Strategy and estimator: with K known the papers' two phases, else one that needs no K."""
-    name = name or ("information" if clusters is None else "explore-consolidate")
-    made = STRATEGIES[name]
-    if clusters is None and not made.counts:
-        raise InvalidParameter(f"--strategy {name} needs the number of clusters: give -k.")
-    if clusters is not None and made.clusters:
-        raise InvalidParameter(f"--strategy {name} counts the clusters itself: leave -k out.")
-    settings: dict[str, Any] = {} if error_rate is None else {"error_rate": error_rate}
-    how = {"strategy": make_strategy(name, n_clusters=clusters, **settings)}
-    if made.clusters:
-        return how
-    from coterie.cluster import PCKMeans
-
-    # Without K the session tells the estimator how many clusters the strategy has found.
-    estimator = PCKMeans(random_state=0) if clusters is None else PCKMeans(clusters, random_state=0)
-    return {**how, "estimator": estimator}
-
-
-def _records(inputs: Inputs, fields: tuple[str, ...]) -> Records:
-    table = inputs.table
-    if not table.columns:
-        raise InvalidData(f"{table.source} is an array file; asking needs named columns to show.")
-    if table.n_rows < 2:
-        raise InvalidData(f"{table.source} holds fewer than two records.")
-    return Records.of(table, inputs.ids, choose_fields(table, inputs.recipe, fields))
-
-
-def _open(
-    rows: Any,
-    known: Constraints,
-    ids: Sequence[str] | None,
-    store: AnswerStore,
-    data: Path,
-    how: dict[str, Any],
-) -> ActiveSession:
-    """The session of this log; one without ids, about other features, is refused with the way on.
-
-    With an id column the log is bound to ids, whatever becomes of the rows.
-    """
-    try:
-        return ActiveSession(rows, constraints=known, store=store, ids=ids, **how)
-    except AnswersMismatch as error:
-        if ids is not None or store.facts.get("data") == fingerprint(rows):
-            raise  # other ids, or another seed
-        raise AnswersMismatch(
-            f"{store.path} holds answers about other rows, or about {data} with its columns used "
-            "in another way: give the data and the options (--features, --drop, --text, --scale, "
-            "...) that it was begun with. (The first coterie ask used columns in a way of its own, "
-            "so its logs end here.) Or begin a new log with --answers, and take the answers along "
-            f"with --constraints {data}.constraints.csv."
-        ) from error
 
 
 def _user() -> str | None:
@@ -295,6 +195,8 @@ class Conversation:
             self.session.labels()
         if self.session.stability is not None:
             line += f" — clustering {self.session.stability:.0%} as before"
+        if told and len(told) % _LABEL_EVERY == 0 and self.session.expected_gain is not None:
+            line += f" — {self.session.expected_gain}"
         return line
 
     # -- answering -------------------------------------------------------------------------

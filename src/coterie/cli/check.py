@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli._command import Exit, Talk, command, explain
-from coterie.cli._options import clusters_option, data_argument, file_type, id_option
+from coterie.cli._options import clusters_option, file_type, id_option, table_argument
 from coterie.words import counted
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _LISTED = 1000  # ... and in JSON
 
 
 @command("check")
-@data_argument
+@table_argument
 @click.argument("pairs", type=file_type)
 @id_option
 @clusters_option

@@ -14,9 +14,9 @@ from coterie.cli._options import (
     METHOD,
     CommaList,
     clusters_option,
-    data_argument,
     feature_options,
     file_type,
+    table_argument,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Contender(NamedTuple):
 
 
 @command("compare")
-@data_argument
+@table_argument
 @click.argument("pairs", type=file_type)
 @clusters_option
 @click.option(

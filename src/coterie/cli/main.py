@@ -35,6 +35,7 @@ COMMANDS = {
         "Write a page about a saved model: map, clusters, broken pairs.",
     ),
     "score": ("coterie.cli.score", "Compare clusters with the true classes."),
+    "studio": ("coterie.cli.studio", "Cluster records in a browser: answer, look and mend."),
     "suspects": (
         "coterie.cli.suspects",
         "Show the pairs a model doubts most, records side by side.",
@@ -43,7 +44,7 @@ COMMANDS = {
 }
 # In the order of --help: as a piece of work goes.
 SECTIONS = {
-    "Cluster": ("fit", "predict", "ask"),
+    "Cluster": ("fit", "predict", "ask", "studio"),
     "Look at the pairs": ("check", "suspects"),
     "Look at the result": ("score", "compare", "report"),
     "Begin": ("demo", "completion", "warmup"),

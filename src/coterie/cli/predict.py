@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coterie.cli._command import Exit, Talk, command
-from coterie.cli._options import output_options
-from coterie.cli._streaming import FILES, how_to_read
+from coterie.cli._options import output_options, vectors_option
+from coterie.cli._records import predict_records
+from coterie.cli._streaming import FILES, Reading, how_to_read
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.tables import Bundle, Note, Table
+    from coterie.tables import Bundle, Note, StoredTable, Table
 
 __all__ = ["predict"]
 
@@ -23,12 +24,14 @@ __all__ = ["predict"]
 @command("predict")
 @click.argument("model", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("new", type=FILES, nargs=-1, required=True)
+@vectors_option
 @output_options
 def predict(
     talk: Talk,
     *,
     model: Path,
     new: tuple[Path, ...],
+    vectors: Path | None,
     output: Path | None,
     only_labels: bool,
     force: bool,
@@ -38,19 +41,24 @@ def predict(
 
     MODEL is a folder made by `coterie fit --save`, NEW a table with the columns it was fitted to;
     or several Parquet files, a folder of them or a pattern in quotes, which need not fit in memory.
+    New records of a model made with --records that are like none of the known are in cluster -1.
     """
     from coterie.cli._output import STDOUT, check_free, write_output
     from coterie.cli.fit import check_outputs
-    from coterie.tables import Table, added, load_bundle, open_table, read_table
+    from coterie.exceptions import InvalidParameter
+    from coterie.tables import Table, added, is_record_model, load_bundle
     from coterie.tables.results import sizes_of
     from coterie.tables.writing import keeps_types
 
     check_outputs(output, None, force)
+    if is_record_model(model):
+        if vectors is not None:
+            raise InvalidParameter("--vectors is not for a model of records; leave it out.")
+        predict_records(talk, model, new, output=output, only_labels=only_labels, raw=raw)
+        return None
     bundle = load_bundle(model)
     reading = how_to_read(new)
-    whole = read_table(reading.paths[0]) if reading.reason is None else open_table(reading.paths)
-    if reading.reason is not None:
-        talk.note(reading.note())
+    whole = _read(talk, reading, vectors)
     check_free(whole.source, whole.names)
     target = STDOUT if output is None and not talk.as_json else output
     numbers = bundle.recipe.number_columns if target is not None and keeps_types(target) else ()
@@ -74,6 +82,23 @@ def predict(
     words = f"{counted(whole.n_rows, 'row')} put into {counted(len(sizes), 'cluster')}"
     talk.result(values, words, err=target == STDOUT)
     return None
+
+
+def _read(talk: Talk, reading: Reading, vectors: Path | None) -> Table | StoredTable:
+    """The rows, with the vectors beside them if there are any."""
+    from coterie.exceptions import InvalidParameter
+    from coterie.tables import open_table, read_table
+    from coterie.tables.inputs import with_vectors
+
+    if reading.reason is None:
+        table = read_table(reading.paths[0])
+        for note in table.notes:
+            talk.note(note)
+        return table if vectors is None else with_vectors(table, vectors)
+    if vectors is not None:
+        raise InvalidParameter(f"--vectors needs all rows in memory, and {reading.note()}.")
+    talk.note(reading.note())
+    return open_table(reading.paths)
 
 
 class Predicted:

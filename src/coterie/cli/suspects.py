@@ -11,13 +11,13 @@ import click
 
 from coterie.cli._command import Exit, Talk, command
 from coterie.cli._options import (
-    data_argument,
     feature_options,
     fields_option,
     file_type,
     force_option,
     method_options,
     raw_option,
+    table_argument,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _NARROWEST = 40
 
 
 @command("suspects")
-@data_argument
+@table_argument
 @click.argument("pairs", type=file_type)
 @click.option(
     "--model",
@@ -85,10 +85,11 @@ def suspects(
     if saved is None:
         fitted, stopped = _fitted(talk, data, pairs, how)
     else:
+        vectors = how.pop("vectors")
         given = _given(how)
         if given:
             raise InvalidParameter(f"{saved} was fitted already: leave {given} or --model out.")
-        fitted, stopped = read_fitted(saved, data, pairs), False
+        fitted, stopped = read_fitted(saved, data, pairs, vectors=vectors), False
     doubts = doubtful_pairs(fitted, number, fields)
     values = {
         "method": fitted.method,

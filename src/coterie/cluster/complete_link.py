@@ -10,17 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import coo_array, issparse, vstack
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import broken_pairs
 from coterie.cluster import _complete_link_kernels as kernels
 from coterie.constraints import Constraints, Core
 from coterie.constraints.coloring import color_graph
 from coterie.exceptions import CoterieWarning, InvalidData
+from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.validation import check_choice, check_n_clusters
 
 __all__ = ["ConstrainedCompleteLink"]
@@ -30,7 +31,7 @@ _METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
 _CHUNK = 256
 
 
-class ConstrainedCompleteLink(ConstrainedClusterer):
+class ConstrainedCompleteLink(ExtensibleClusterer):
     """Complete-link clustering of a space that the pairs have bent.
 
     Must-linked rows are put at distance 0, and every other distance becomes the shortest way there
@@ -152,6 +153,25 @@ class ConstrainedCompleteLink(ConstrainedClusterer):
         X = self._check_new_rows(X)
         fitted, new = _near_origin(self.rows_, X) if self.metric != "cosine" else (self.rows_, X)
         return self.labels_[pairwise_distances_argmin(new, fitted, metric=self.metric)]
+
+    def _places(self, X: Any) -> Places:
+        """The distance to the nearest fitted row of each cluster; every pair is kept."""
+        fitted, new = _near_origin(self.rows_, X) if self.metric != "cosine" else (self.rows_, X)
+        gaps = pairwise_distances(new, fitted, metric=self.metric)
+        count = int(self.labels_.max()) + 1
+        costs = np.column_stack([gaps[:, self.labels_ == k].min(axis=1) for k in range(count)])
+
+        def found(rows: Array) -> Array:
+            return np.asarray(pairwise_distances(new, new[rows], metric=self.metric).min(axis=1))
+
+        return Places(costs, 1.0, np.inf, found)
+
+    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
+        return pairs.as_hard()
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        stack = vstack if issparse(X) or issparse(self.rows_) else np.concatenate
+        self.rows_ = stack([self.rows_, X])
 
     def _by_cluster(self) -> tuple[str, ...]:
         return ()

@@ -92,7 +92,7 @@ def check_per_pair(name: str, values: ArrayLike | None, m: int, default: float) 
         return np.full(m, default)
     try:
         given = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidConstraints(f"{name} must be a number, or one number a pair") from None
     if given.ndim == 0:
         return np.full(m, float(given))

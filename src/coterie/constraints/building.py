@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, issparse
 
-from coterie._typing import BoolArray, IntArray
+from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints import _input, exclusive
 from coterie.constraints.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
@@ -18,25 +18,68 @@ if TYPE_CHECKING:
     from coterie.constraints.exclusive import ExclusiveGroups
 
 
-def from_labels(y: ArrayLike, weight: float, certainty: float | None) -> Constraints:
+def from_labels(y: ArrayLike, weight: float | None, certainty: ArrayLike | None) -> Constraints:
     """Rows of one label joined as a star, and the stars' centres pairwise cannot-linked.
 
     For hard pairs this says exactly what the labels say, in (labelled rows) + (classes choose 2)
     pairs. Soft pairs entail nothing, so soft stars say less than all pairs would; sample pairs
-    with `coterie.constraints.sample_pairs` to get a soft set of any density.
+    with `coterie.constraints.sample_pairs` to get a soft set of any density. With certainties by
+    row the most certain row of a class is the centre of its star.
     """
     codes, n_classes = _codes("y", y)
-    must, centres = _stars(codes, n_classes)
+    # One number is that of every pair; one for each row, that of its label.
+    sure = None if certainty is None or np.ndim(certainty) == 0 else _of_labels(certainty, codes)
+    must, centres = _stars(codes, n_classes, sure)
     first, second = np.triu_indices(n_classes, k=1)
+    cannot = np.column_stack([centres[first], centres[second]])
+    of_must = of_cannot = certainty
+    if sure is not None:
+        of_must = _both_right(sure, must, n_classes, same=True)
+        of_cannot = _both_right(sure, cannot, n_classes, same=False)
+    weight = (np.inf if certainty is None else 1.0) if weight is None else weight
     return Constraints(
         codes.size,
         must,
-        np.column_stack([centres[first], centres[second]]),
+        cannot,
         must_weight=weight,
         cannot_weight=weight,
-        must_certainty=certainty,
-        cannot_certainty=certainty,
+        must_certainty=of_must,
+        cannot_certainty=of_cannot,
     )
+
+
+def _of_labels(certainty: ArrayLike, codes: IntArray) -> FloatArray:
+    """One probability for each row (n,) that its label is right; rows without a label have none."""
+    sure = np.asarray(certainty, dtype=np.float64)
+    if sure.shape != codes.shape:
+        raise InvalidConstraints(
+            f"certainty has shape {sure.shape}; give one number, or one for each of the "
+            f"{codes.size} rows"
+        )
+    known = codes >= 0
+    missing = np.flatnonzero(known & np.isnan(sure))
+    if missing.size:
+        raise InvalidConstraints(
+            f"certainty[{missing[0]}] is missing, and row {missing[0]} has a label; give how "
+            "probable it is that the label is right"
+        )
+    _input.check_certainty("certainty", np.where(known, sure, 1.0))
+    return sure
+
+
+def _both_right(sure: FloatArray, pairs: IntArray, n_classes: int, *, same: bool) -> FloatArray:
+    """How certain a pair (p, 2) is whose rows' labels are right with probability `sure` (n,).
+
+    A wrong label stands for any other class alike. Two equal labels agree in truth if both are
+    right, or both stand for the same other class; two different ones differ unless one is right
+    and the other stands for it, or both stand for the same third class.
+    """
+    p, q = sure[pairs].T
+    others = max(n_classes - 1, 1)
+    if same:
+        return np.asarray(p * q + (1 - p) * (1 - q) / others)
+    meet = p * (1 - q) + q * (1 - p) + (1 - p) * (1 - q) * (others - 1) / others
+    return np.asarray(1 - meet / others)
 
 
 def from_groups(groups: ArrayLike, weight: float, certainty: float | None) -> Constraints:
@@ -196,11 +239,19 @@ def _unknown(values: Any) -> BoolArray:
     return absent.astype(np.bool_)
 
 
-def _stars(codes: IntArray, n_codes: int) -> tuple[IntArray, IntArray]:
-    """Must-links (·, 2) from the first row of each code to its other rows, and those first rows."""
+def _stars(
+    codes: IntArray, n_codes: int, sure: FloatArray | None = None
+) -> tuple[IntArray, IntArray]:
+    """Must-links (·, 2) from the first row of each code to its other rows, and those first rows.
+
+    With `sure` (n,), from the first of the most certain ones.
+    """
     rows = np.flatnonzero(codes >= 0)
     centres = np.zeros(n_codes, dtype=np.int64)
-    centres[codes[rows[::-1]]] = rows[::-1]  # the first row of each code is written last
+    written = (
+        rows[::-1] if sure is None else rows[::-1][np.argsort(sure[rows[::-1]], kind="stable")]
+    )
+    centres[codes[written]] = written  # the first, or most certain, row of each code comes last
     centre = centres[codes[rows]]
     others = centre != rows
     return np.column_stack([centre[others], rows[others]]), centres

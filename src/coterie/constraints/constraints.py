@@ -14,6 +14,7 @@ from coterie.constraints import exclusive as _groups
 from coterie.constraints import strength as _strength
 from coterie.constraints._input import CANNOT, MUST, PairArrays
 from coterie.constraints.exclusive import MOST_PAIRS, NO_GROUPS, ExclusiveGroups
+from coterie.constraints.sources import Sources
 from coterie.constraints.strength import PLAIN_CERTAINTY
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from coterie.constraints.core import Core
 
 
-class Constraints:
+class Constraints(Sources):
     """Must-link and cannot-link pairs over `n_samples` rows; a frozen value.
 
     Pairs are stored in one canonical form (i < j, sorted), so the order and the orientation in
@@ -77,7 +78,7 @@ class Constraints:
 
     def __init__(
         self,
-        n_samples: int,
+        n_samples: int | None = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
         *,
@@ -89,6 +90,11 @@ class Constraints:
         exclusive_weight: ArrayLike | None = None,
         exclusive_certainty: ArrayLike | None = None,
     ) -> None:
+        if n_samples is None:  # what is forgotten most; Python's own words would not help
+            raise InvalidConstraints(
+                "n_samples is missing: the number of rows comes first, as in "
+                "Constraints(len(X), must_link=[(0, 1)], cannot_link=[(1, 7)])."
+            )
         n = _input.check_n_samples(n_samples)
         must = _input.check_kind_of_pairs(MUST, must_link, must_weight, must_certainty, n)
         cannot = _input.check_kind_of_pairs(CANNOT, cannot_link, cannot_weight, cannot_certainty, n)
@@ -356,7 +362,7 @@ class Constraints:
             )
         return f"Constraints({self.n_samples} rows: {', '.join(parts)})"
 
-    # -- in and out ----------------------------------------------------------------------------
+    # -- in and out; constructors from what else there is: `Sources` -----------------------------
 
     @classmethod
     def empty(cls, n_samples: int) -> Constraints:
@@ -396,110 +402,6 @@ class Constraints:
         given = _input.check_arrays(n, pairs, kind, weight, certainty)
         return cls._of(n, _input.canonical(given))
 
-    @classmethod
-    def from_labels(
-        cls, y: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
-    ) -> Constraints:
-        """Partial labels (−1, NaN or None = unknown) as pairs, hard unless said otherwise."""
-        from coterie.constraints.building import from_labels
-
-        return from_labels(y, weight, certainty)
-
-    @classmethod
-    def from_groups(
-        cls, groups: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
-    ) -> Constraints:
-        """Rows of one group (−1, NaN or None = in no group) belong together."""
-        from coterie.constraints.building import from_groups
-
-        return from_groups(groups, weight, certainty)
-
-    @classmethod
-    def from_exclusive_groups(
-        cls, groups: ArrayLike, *, weight: float = np.inf, certainty: float | None = None
-    ) -> Constraints:
-        """No two rows of one group belong together (at most one record per source).
-
-        Kept as groups (`exclusive`): this costs what the rows cost.
-        """
-        from coterie.constraints.building import from_exclusive_groups
-
-        return from_exclusive_groups(groups, weight, certainty)
-
-    @classmethod
-    def from_class_sets(
-        cls,
-        classes: Any,
-        *,
-        per_row: int | None = None,
-        weight: float = np.inf,
-        certainty: float | None = None,
-        random_state: Any = None,
-    ) -> Constraints:
-        """What is known of rows of which only some *possible* classes are known.
-
-        Rows that have no possible class in common are apart (Lu and Leen 2007, section 5.2.1);
-        rows that have one and the same single class left are together. Other rows may be either.
-
-        Parameters
-        ----------
-        classes : sequence of length n, or array of bool (n, n_classes)
-            For each row a set (list, tuple) of classes, or one class; None, NaN or −1 if nothing
-            is known. Or a table of which classes are possible.
-        per_row : int, optional
-            Cannot-links drawn for each row. Default: all of them, which is quadratic in the rows.
-        random_state : int, Generator or None
-            Of that draw.
-
-        Examples
-        --------
-        >>> Constraints.from_class_sets([{"A", "B"}, {"B", "C"}, {"C"}, "C", None])
-        Constraints(5 rows: 1 must-link, 2 cannot-link (3 hard))
-        """
-        from coterie.constraints.class_sets import from_class_sets
-
-        return from_class_sets(classes, per_row, weight, certainty, random_state)
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        a: str,
-        b: str,
-        kind: str,
-        weight: str | None = None,
-        certainty: str | None = None,
-        ids: Any = None,
-        n_samples: int | None = None,
-    ) -> Constraints:
-        """One pair a row of any data frame; arguments name columns.
-
-        A frame is one of pandas, polars or pyarrow, or anything with `__arrow_c_stream__` (a
-        DuckDB relation).
-
-        `ids` lists the user's id of every data row, or is a column of files
-        (`coterie.data.open_column`), which is read through and not held; without it, `a` and `b`
-        are row numbers and `n_samples` is needed.
-        """
-        from coterie.constraints.frames import from_frame
-
-        return from_frame(frame, a, b, kind, weight, certainty, ids, n_samples)
-
-    @classmethod
-    def from_dense(cls, matrix: ArrayLike) -> Constraints:
-        """From an (n, n) matrix, symmetric or triangular: +w must, −w cannot-link, 0 nothing."""
-        from coterie.constraints.building import from_dense
-
-        return from_dense(matrix)
-
-    @classmethod
-    def from_sparse(cls, matrix: Any) -> Constraints:
-        """As `from_dense`, from any scipy sparse matrix or array."""
-        from coterie.constraints.building import from_sparse
-
-        return from_sparse(matrix)
-
     def to_frame(self, backend: str = "pandas", ids: Any = None) -> Any:
         """Columns i, j, kind, weight, certainty as a pandas, polars or pyarrow frame.
 
@@ -514,13 +416,6 @@ class Constraints:
         from coterie.constraints.files import save
 
         save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Constraints:
-        """Read what `save` wrote."""
-        from coterie.constraints.files import load
-
-        return load(path)
 
     # -- the frozen value ----------------------------------------------------------------------
 

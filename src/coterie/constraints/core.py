@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
 
 
-_FEW_ROWS, _ROWS_A_PAIR = 1 << 16, 8  # up to which an array of all rows is nothing to save
+_FEW_ROWS, _ROWS_A_PAIR = 1 << 16, 16  # up to which an array of all rows is nothing to save
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -87,13 +87,25 @@ NO_GROUPS = ExclusiveGroups(
 
 def check_exclusive(n: int, given: Any, weight: Any, certainty: Any) -> ExclusiveGroups:
     """Groups as the user gave them, each a list of row numbers, checked and in canonical form."""
-    if given is None or not len(given):
+    if given is None:
         return NO_GROUPS
-    parts = [_check_group(n, at, rows) for at, rows in enumerate(given)]
+    parts = [_check_group(n, at, rows) for at, rows in enumerate(_listed(given))]
+    if not parts:
+        return NO_GROUPS
     count = len(parts)
     weights = _input.check_per_pair("exclusive_weight", weight, count, 1.0)
     sure = _input.check_per_pair("exclusive_certainty", certainty, count, np.nan)
     return from_parts(parts, weights, sure)
+
+
+def _listed(given: Any) -> list[Any]:
+    try:
+        return list(given)
+    except TypeError:
+        raise InvalidConstraints(
+            f"exclusive is a {type(given).__name__}; give a list of groups, each the numbers of "
+            "its rows"
+        ) from None
 
 
 def from_parts(parts: list[IntArray], weight: FloatArray, certainty: FloatArray) -> ExclusiveGroups:
@@ -113,7 +125,10 @@ def from_parts(parts: list[IntArray], weight: FloatArray, certainty: FloatArray)
 
 
 def _check_group(n: int, at: int, given: Any) -> IntArray:
-    rows = np.asarray(given)
+    try:
+        rows = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        rows = np.array(None)
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
         raise InvalidConstraints(
             f"exclusive[{at}] has shape {rows.shape} and type {rows.dtype}; give the row numbers "

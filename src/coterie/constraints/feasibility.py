@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class _Clash(Protocol):
-    """A set of elements (edges, pairs) that cannot all be met, for `_deletion_filter`."""
+    """A set of elements (edges, pairs) that cannot all be met, for `deletion_filter`."""
 
     def refute(self, some: IntArray) -> IntArray | None:
         """Those of `some` elements that clash by themselves, or None if they can be met."""
@@ -125,10 +125,10 @@ def _critical_edges(graph: _Graph, n_colors: int, deadline: float) -> tuple[IntA
     edges = everything.edges_among(stuck)
     ends = np.searchsorted(stuck, graph.edges[edges])  # what is stuck may be little: count from 0
     by_node = _NodeClash(ends, stuck.size, n_colors, deadline)
-    nodes, proven = _deletion_filter(np.arange(stuck.size), by_node)
+    nodes, proven = deletion_filter(np.arange(stuck.size), by_node)
     left = by_node.edges_among(nodes)
     if proven and nodes.size > n_colors + 1:  # K + 1, all stuck, are a clique, which is minimal
-        kept, proven = _deletion_filter(
+        kept, proven = deletion_filter(
             np.arange(left.size), _EdgeClash(ends[left], n_colors, deadline)
         )
         left = left[kept]
@@ -186,7 +186,7 @@ class _EdgeClash:
         return elements[np.asarray(needed)]
 
 
-def _deletion_filter(elements: IntArray, clash: _Clash) -> tuple[IntArray, bool]:
+def deletion_filter(elements: IntArray, clash: _Clash) -> tuple[IntArray, bool]:
     """A minimal subset that still clashes, and True; or False if time ran out on the way.
 
     Tries to leave out many elements at once, fewer where that fails and more where it succeeds.
@@ -263,7 +263,7 @@ def _needed_must_links(
     always = np.setdiff1d(np.arange(chosen.size), np.searchsorted(chosen, in_doubt))
 
     clash = _MustClash(small, always, n_colors, deadline)
-    kept, proven = _deletion_filter(np.searchsorted(chosen, in_doubt), clash)
+    kept, proven = deletion_filter(np.searchsorted(chosen, in_doubt), clash)
     return np.union1d(np.setdiff1d(must, in_doubt), chosen[kept]), proven
 
 

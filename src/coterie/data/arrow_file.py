@@ -57,6 +57,7 @@ class ArrowRows(GroupedRows):
         stamp, number = self.groups[group]
         with stamp.while_read(), _opened(stamp.path) as file:
             batch = file.get_batch(number)
+            batch.validate(full=True)  # lengths that are not there would end the process
             out = np.empty((batch.num_rows, self.d), dtype=self.dtype)
             fill_columns(batch, self.names, out)
         return out

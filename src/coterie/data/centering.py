@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.data.block import Block
 from coterie.data.passes import fold, map_blocks
-from coterie.data.rows import Rows
+from coterie.data.rows import Block, Rows
 
 __all__ = ["centered"]
 

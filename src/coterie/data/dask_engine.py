@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar
 
-from coterie.data.block import Stretch
 from coterie.data.engines import ThreadEngine, in_order, run_alone
 from coterie.data.parquet import decoded_groups
-from coterie.data.rows import MemoryRows
+from coterie.data.rows import MemoryRows, Stretch
 from coterie.exceptions import InvalidParameter, MissingDependency, WorkersLost
 
 __all__ = ["DaskEngine", "connect"]

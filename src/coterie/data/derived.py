@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie._typing import Array
-from coterie.data.block import Block
+from coterie.data.engines import one_blas_thread
 from coterie.data.passes import edges_of, join, map_blocks
-from coterie.data.rows import Rows
+from coterie.data.rows import Block, Rows
 from coterie.data.stored import StoredRows
-from coterie.data.threads import one_blas_thread
 
 __all__ = ["DerivedRows", "each_row"]
 

@@ -1,17 +1,24 @@
-"""Who runs a pass: threads, the processes of a pool, or whatever takes a function and a block."""
+"""Who runs a pass: threads, the processes of a pool, or whatever takes a function and a block.
+
+How many threads there are never changes a result, only its speed.
+"""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from itertools import islice
 from typing import Any, Protocol, TypeVar, cast
 
-from coterie.data.block import Stretch
-from coterie.data.threads import num_threads, one_blas_thread, thread_pool
+from threadpoolctl import ThreadpoolController
+
+from coterie.data.rows import Stretch
 from coterie.exceptions import InvalidParameter, WorkersLost
 
 __all__ = [
@@ -23,7 +30,12 @@ __all__ = [
     "current_engine",
     "engine",
     "in_order",
+    "num_threads",
+    "one_blas_thread",
+    "one_thread",
     "run_alone",
+    "thread_pool",
+    "use_threads",
 ]
 
 Result = TypeVar("Result")
@@ -180,3 +192,107 @@ def engine(who: Any) -> Iterator[None]:
         yield
     finally:
         _chosen.reset(token)
+
+
+# -- threads ---------------------------------------------------------------------------------------
+_thread_count: ContextVar[int | None] = ContextVar("coterie_threads", default=None)
+
+
+def num_threads() -> int:
+    """Threads in use: `use_threads`, else COTERIE_NUM_THREADS, else OMP_NUM_THREADS, else cores."""
+    chosen = _thread_count.get()
+    if chosen is not None:
+        return chosen
+    for variable in ("COTERIE_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(variable, "")
+        if value.isdigit() and int(value) > 0:
+            return int(value)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def use_threads(n: int) -> Iterator[None]:
+    """Use `n` threads inside a `with` block.
+
+    >>> from coterie.data import num_threads, use_threads
+    >>> with use_threads(3):
+    ...     num_threads()
+    3
+    """
+    if n < 1:
+        raise ValueError(f"use_threads({n}): give at least one thread.")
+    token = _thread_count.set(n)
+    try:
+        yield
+    finally:
+        _thread_count.reset(token)
+
+
+@cache
+def thread_pool(n: int) -> ThreadPoolExecutor:
+    """The `n` threads that passes share, started once: a fit makes hundreds of short passes.
+
+    What runs in them must not wait for another task of theirs.
+    """
+    return ThreadPoolExecutor(n, thread_name_prefix="coterie")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)
+
+
+@cache
+def _controller() -> Any:
+    return ThreadpoolController()
+
+
+class _OneBlasThread:
+    """BLAS's number of threads belongs to the process: who comes first sets it, the last resets it.
+
+    Each fit by itself would put back what it found, which may be what another one had set.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.inside = 0
+        self.limit: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self.lock:
+            if self.inside == 0:
+                self.limit = _controller().limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.inside += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.inside -= 1
+                if self.inside == 0:
+                    self.limit.__exit__(None, None, None)
+
+
+_one_blas_thread = _OneBlasThread()
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which a BLAS call uses one thread.
+
+    Blocks of rows are the unit of parallel work: a BLAS that splits a product by its own thread
+    count could round differently for 1 and for 2 threads.
+    """
+    return _one_blas_thread()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which libraries, OpenMP's too, use one thread.
+
+    For scikit-learn's K-Means, whose sums over threads round by their number. OpenMP's number
+    belongs to the calling thread.
+    """
+    with one_blas_thread(), _controller().limit(limits=1, user_api="openmp"):
+        yield

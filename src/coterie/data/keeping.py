@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from coterie.data.block import Block
+from coterie.data.engines import one_blas_thread
 from coterie.data.passes import edges_of, map_blocks
-from coterie.data.rows import Rows, RowSource
-from coterie.data.threads import one_blas_thread
+from coterie.data.rows import Block, Rows, RowSource
 
 __all__ = ["gather", "keeping", "map_listed"]
 

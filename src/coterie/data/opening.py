@@ -13,11 +13,12 @@ from coterie.data.npz import NpzRows
 from coterie.data.parquet import ParquetRows
 from coterie.data.stored import StoredRows, paths_of
 from coterie.data.stream import is_stream, spooled
+from coterie.data.zarr_store import ZarrRows
 from coterie.exceptions import InvalidData
 
 __all__ = ["open_rows"]
 
-_SUFFIXES = (".parquet", ".arrow", ".feather", ".npy", ".npz")
+_SUFFIXES = (".parquet", ".arrow", ".feather", ".npy", ".npz", ".zarr")
 
 
 def open_rows(
@@ -31,10 +32,10 @@ def open_rows(
     ----------
     where : path, folder, glob, several paths, or a stream
         Parquet files (`.parquet`; a folder is searched for them), Arrow files (`.arrow`,
-        `.feather`), one `.npy` file, or CSR matrices in `.npz` files as `scipy.sparse.save_npz`
-        writes them. Several files are one below the other, those of a folder or glob in the order
-        of their names. An object with `__arrow_c_stream__`, a relation of DuckDB's for instance,
-        is read once, to a temporary Arrow file.
+        `.feather`), one `.npy` file, one Zarr array (`.zarr`, a folder), or CSR matrices in `.npz`
+        files as `scipy.sparse.save_npz` writes them. Several files are one below the other, those
+        of a folder or glob in the order of their names. An object with `__arrow_c_stream__`, a
+        relation of DuckDB's for instance, is read once, to a temporary Arrow file.
     columns : sequence of str, optional
         Which columns of Parquet files, Arrow files or a stream to use; by default all, which must
         then hold numbers.
@@ -62,7 +63,10 @@ def open_rows(
     if not several:
         raise InvalidData("open_rows needs at least one path.")
     suffix = next((end for end in _SUFFIXES if str(several[0]).endswith(end)), ".parquet")
-    paths = [path for one in several for path in paths_of(one, suffix)]
+    if suffix == ".zarr":  # a folder that is one array
+        paths = [Path(one) for one in several]
+    else:
+        paths = [path for one in several for path in paths_of(one, suffix)]
     odd = next((path for path in paths if path.suffix != suffix), None)
     if odd is not None:
         raise InvalidData(f"{odd} is not a {suffix} file; open files of one format at a time.")
@@ -76,10 +80,6 @@ def open_rows(
         )
     if suffix == ".npz":
         return NpzRows(paths)
-    return NpyRows(_only(paths))
-
-
-def _only(paths: list[Path]) -> Path:
     if len(paths) > 1:
-        raise InvalidData(f"{len(paths)} .npy files were named; open one.")
-    return paths[0]
+        raise InvalidData(f"{len(paths)} {suffix} arrays were named; open one.")
+    return ZarrRows(paths[0]) if suffix == ".zarr" else NpyRows(paths[0])

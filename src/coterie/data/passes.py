@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise, zip_longest
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from coterie._typing import Array
-from coterie.data.block import Block, Stretch
-from coterie.data.engines import current_engine
-from coterie.data.rows import Rows
-from coterie.data.threads import one_blas_thread
+from coterie.data.engines import current_engine, one_blas_thread
+from coterie.data.rows import Block, MemoryRows, Rows, Stretch
+from coterie.exceptions import InvalidData
 from coterie.progress import count_blocks
 
-__all__ = ["block_edges", "edges_of", "fold", "join", "map_blocks"]
+__all__ = ["block_edges", "check_blocks", "edges_of", "fold", "join", "map_blocks"]
 
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
@@ -83,7 +82,7 @@ def map_blocks(
         What belongs to the listed rows.
     """
     edges = edges_of(rows)
-    stretches = (_stretch(rows, *edge, state, listed, listed_state) for edge in edges)
+    stretches = [_stretch(rows, *edge, state, listed, listed_state) for edge in edges]
     with one_blas_thread():
         results = current_engine(rows.source).map(function, stretches, arguments)
         yield from count_blocks(results, len(edges))
@@ -188,3 +187,31 @@ def _plus(total: Any, part: Any) -> Any:
         total += part
         return total
     return total if total is None else total + part
+
+
+class Domain(Protocol):
+    """What rows may be; a value that another process can be given."""
+
+    def check_rows(self, X: Any) -> None:
+        """Raise `InvalidData`, naming row and column, if a row (b, d) is outside."""
+
+
+def check_blocks(rows: Rows, domain: Domain) -> None:
+    """Refuse rows outside the domain, naming the first."""
+    if isinstance(rows.source, MemoryRows):
+        domain.check_rows(rows.source.X)
+        return
+    for found in map_blocks(rows, _check_block, domain):
+        if found is not None:
+            start, problem = found
+            place = rows.source.place(start)
+            raise InvalidData(f"in the rows from {place} on, counted from there: {problem}")
+
+
+def _check_block(block: Block, domain: Domain) -> tuple[int, str] | None:
+    """Where the block begins and what is wrong in it, if anything is."""
+    try:
+        domain.check_rows(block.rows)
+    except InvalidData as problem:
+        return block.start, str(problem)
+    return None

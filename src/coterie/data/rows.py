@@ -1,14 +1,21 @@
-"""Where rows live, and the point that they are measured from."""
+"""Where rows live, the point that they are measured from, and the stretches a pass sees of them."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["MemoryRows", "RowSource", "Rows"]
+from coterie._typing import Array
+
+__all__ = ["Block", "MemoryRows", "RowSource", "Rows", "Stretch"]
+
+_CHUNK_BYTES = 1 << 20  # rows handled at once: a chunk and its distances stay in the cache
+_SPARSE_CHUNK = 4096
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 class RowSource(Protocol):
@@ -53,16 +60,7 @@ class MemoryRows:
 
     def read(self, start: int, stop: int) -> Any:
         """Rows start..stop as a view, also of a CSR matrix."""
-        if start == 0 and stop == self.n:
-            return self.X
-        if not self.is_sparse:
-            return self.X[start:stop]
-        first, last = self.X.indptr[start], self.X.indptr[stop]
-        # Attribute by attribute: the constructor would copy what is a small part of its base.
-        part = sp.csr_matrix((stop - start, self.d), dtype=self.dtype)
-        part.data, part.indices = self.X.data[first:last], self.X.indices[first:last]
-        part.indptr = self.X.indptr[start : stop + 1] - first
-        return part
+        return _part(self.X, start, stop)
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows as a new array or CSR matrix."""
@@ -75,6 +73,20 @@ class MemoryRows:
     def place(self, row: int) -> str:
         """Its number."""
         return f"row {row}"
+
+
+def _part(X: Any, start: int, stop: int) -> Any:
+    """Rows start..stop of an array or a CSR matrix, as a view."""
+    if start == 0 and stop == X.shape[0]:
+        return X
+    if not sp.issparse(X):
+        return X[start:stop]
+    first, last = X.indptr[start], X.indptr[stop]
+    # Attribute by attribute: the constructor would copy what is a small part of its base.
+    part = sp.csr_matrix((stop - start, X.shape[1]), dtype=X.dtype)
+    part.data, part.indices = X.data[first:last], X.indices[first:last]
+    part.indptr = X.indptr[start : stop + 1] - first
+    return part
 
 
 class Rows:
@@ -117,4 +129,75 @@ class Rows:
 
     def shifted(self, picked: Any) -> Any:
         """Rows (r, d) of the source, in place measured from the origin."""
+        return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked
+
+
+class Stretch(NamedTuple):
+    """A block that is still to be read: what travels to whoever runs a pass on it.
+
+    `source` holds the stretch's rows alone, or says where they are; the rest is as in `Block`.
+    """
+
+    start: int
+    stop: int
+    source: Any
+    shift: Array
+    state: Any
+    listed: Array
+    listed_state: Any
+
+    def read(self) -> Block:
+        """The block with its rows."""
+        rows = self.source.read(0, self.stop - self.start)
+        return Block(self.start, self.stop, rows, *self[3:])
+
+
+class Block(NamedTuple):
+    """A stretch of the rows with what belongs to them.
+
+    Attributes
+    ----------
+    start, stop : int
+        Its place among all rows.
+    rows : ndarray or CSR matrix of shape (b, d)
+        As the source has them: see `chunks` for rows measured from the origin.
+    shift : ndarray of shape (d,), or (0,) where the rows are not shifted
+    state : NamedTuple of arrays, or None
+        This block's part of the arrays (n, ...) given to `map_blocks`; arrays of size 0, which
+        stand for "the same for every row", come as they are.
+    listed : (r,) int64
+        Positions in the block of those of its rows that were listed, sorted.
+    listed_state : NamedTuple of arrays, or None
+        The part for these rows of the arrays given with the list.
+    """
+
+    start: int
+    stop: int
+    rows: Any
+    shift: Array
+    state: Any = None
+    listed: Array = _NOTHING
+    listed_state: Any = None
+
+    def chunks(self, extra: int = 0, size: int = _CHUNK_BYTES) -> Iterator[tuple[int, int, Any]]:
+        """Yield (lo, hi, rows lo..hi of the block) in pieces of `size` bytes with `extra` columns
+        beside, measured from the origin. By default they fit the cache.
+
+        A dense piece may be overwritten by the next one: use it before going on.
+        """
+        b, d = self.rows.shape
+        step = _SPARSE_CHUNK
+        if isinstance(self.rows, np.ndarray):
+            step = max(64, size // ((d + extra) * self.rows.itemsize))
+        buffer = np.empty((min(step, b), d), self.rows.dtype) if self.shift.size else None
+        for lo in range(0, b, step):
+            hi = min(lo + step, b)
+            piece = _part(self.rows, lo, hi)
+            if buffer is not None:
+                piece = np.subtract(piece, self.shift, out=buffer[: hi - lo])
+            yield lo, hi, piece
+
+    def take(self, at: Array) -> Any:
+        """Rows at positions `at` of the block, measured from the origin, as new ones."""
+        picked = self.rows[at]
         return np.subtract(picked, self.shift, out=picked) if self.shift.size else picked

@@ -28,6 +28,7 @@ from coterie.distortions.base import (
 )
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 
 __all__ = ["Bregman", "ItakuraSaito", "SeparableBregman", "apply_entries", "column_range"]
 
@@ -248,6 +249,7 @@ class Bregman(SeparableBregman):
         low: float = -np.inf,
         high: float = np.inf,
     ) -> None:
+        check_arguments(Bregman, locals())
         self.function = phi
         self.derivative = phi_prime
         self.low = low
@@ -255,7 +257,7 @@ class Bregman(SeparableBregman):
 
     def check_rows(self, X: Any) -> None:
         """All entries must lie in [low, high], and have finite phi."""
-        what = f"this Bregman divergence is for values in [{self.low:g}, {self.high:g}]"
+        what = f"this Bregman is for values from low={self.low:g} to high={self.high:g}"
         refuse(X, lambda v: (v < self.low) | (v > self.high), what, "Rescale or drop the column.")
         refuse(
             X, lambda v: ~np.isfinite(self.phi(v)), "phi is not finite there", "Set low and high."

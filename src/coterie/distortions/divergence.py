@@ -29,11 +29,10 @@ from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.bregman import SeparableBregman, apply_entries
 from coterie.distortions.learning import MetricTask
 from coterie.exceptions import InvalidData
-from coterie.validation import check_choice, check_real
+from coterie.parameters import check_arguments
 
 __all__ = ["IDivergence", "KLDivergence"]
 
-_PRIORS = ("floor", "dirichlet")
 _FLOOR_SHARE = 0.75  # of a centre's mass, were rows all zeros: the rest follows the rows
 _LEAST_SMOOTHING = 0.01  # a zero in a centre is never infinitely far
 _NEWTON_STEPS = 50
@@ -73,14 +72,10 @@ class IDivergence(SeparableBregman):
     def __init__(
         self, smoothing: Any = "auto", *, prior: str = "floor", annealed_from: float | None = None
     ) -> None:
-        if isinstance(smoothing, str):
-            self.smoothing: Any = check_choice("smoothing", smoothing, ("auto",))
-        else:
-            self.smoothing = check_real("smoothing", smoothing)
-        self.prior = check_choice("prior", prior, _PRIORS)
+        check_arguments(IDivergence, locals())
+        self.smoothing: Any = smoothing
+        self.prior = prior
         self.annealed_from = annealed_from
-        if annealed_from is not None:
-            self.annealed_from = check_real("annealed_from", annealed_from)
 
     def bind(self, X: Any, form: str | None = None) -> Self:
         """The distortion with its smoothing, and what a uniform row sums to, fixed by the rows."""

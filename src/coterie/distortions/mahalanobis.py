@@ -12,6 +12,7 @@ from coterie.data import Rows
 from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.euclidean import SquaredEuclidean
 from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.parameters import check_arguments
 
 __all__ = ["Mahalanobis"]
 
@@ -33,12 +34,15 @@ class Mahalanobis(SquaredEuclidean):
     euclidean: ClassVar[bool] = False
 
     def __init__(self, matrix: Any = None) -> None:
+        check_arguments(Mahalanobis, locals())
         self.matrix = None if matrix is None else np.asarray(matrix, dtype=np.float64)
         if self.matrix is not None:
             self._check_matrix(self.matrix)
 
     @staticmethod
     def _check_matrix(matrix: Array) -> None:
+        if not np.isfinite(matrix).all():
+            raise InvalidParameter("matrix must be of finite numbers.")
         if matrix.ndim == 1:
             positive = bool((matrix > 0).all())
         elif matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coterie.inference._local_search import IcmPlan, icm_plan
+from coterie.inference._local_search import IcmPlan, Savings, icm_plan
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
@@ -28,7 +28,9 @@ from coterie.inference.model import (
 from coterie.inference.plain_icm import plain_icm
 from coterie.inference.registry import ENGINES, Engine, engines, infer
 from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
+from coterie.inference.sized import SizedLabels, SizedModel, label_with_sizes, prove_sized
 from coterie.inference.structured import TreeClass, structured_mean_field, tree_classes
+from coterie.inference.transport import transport
 
 __all__ = [
     "ENGINES",
@@ -40,6 +42,9 @@ __all__ = [
     "NoFeasibleLabels",
     "NodeGroups",
     "PairwiseModel",
+    "Savings",
+    "SizedLabels",
+    "SizedModel",
     "TreeClass",
     "auto",
     "belief_propagation",
@@ -58,6 +63,7 @@ __all__ = [
     "icm_plan",
     "infer",
     "label_with_groups",
+    "label_with_sizes",
     "least_energy",
     "linear_program",
     "mean_field",
@@ -65,9 +71,11 @@ __all__ = [
     "pairwise_model",
     "plain_icm",
     "polish",
+    "prove_sized",
     "restart_crowd",
     "spanning_forest",
     "structured_mean_field",
     "subgraph",
+    "transport",
     "tree_classes",
 ]

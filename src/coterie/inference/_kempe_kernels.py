@@ -8,7 +8,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost, shuffle
-from coterie.inference._move_kernels import is_lower, relabel, saving
+from coterie.inference._move_kernels import is_lower, relabel, saving_of
 
 
 @register_jitable
@@ -75,22 +75,23 @@ def soft_costs(i, unary, indptr, indices, same, differ, labels, costs):  # IN; O
 
 
 @njit(cache=True, nogil=True)
-def kempe_sweep(model, limit, desk, labels):  # IN; OUT desk, labels
+def kempe_sweep(model, nodes, limit, desk, labels):  # IN; OUT desk, labels
     """Swap two labels along chains of hard edges wherever that lowers the energy.
 
-    Only nodes that would gain by themselves start a chain. The work of one sweep is bounded by a
+    `nodes` (p,) are those of whole components; only such as would gain by themselves start a chain.
+    The work of one sweep is bounded by a
     multiple of the graph's size; returns the swaps taken and whether every chain was tried.
     """
     unary, indptr, indices, same, differ = model
-    state, queue, costs, lead, active, dirty = desk
+    state, queue, costs, lead, active, dirty, _, stale = desk
     s = labels.shape[0]
     budget = 100 * (s + indices.shape[0])
     mark = np.zeros(s, dtype=np.int64)
     chain = np.empty(min(s, limit), dtype=np.int64)
     stamp = 0
     count = 0
-    for i in range(s):
-        if saving(i, indptr, indices, same, differ, labels) > lead[i]:
+    for i in nodes:
+        if saving_of(i, indptr, indices, same, differ, labels) > lead[i]:
             queue[count] = i
             count += 1
     shuffle(queue, count, state)
@@ -119,6 +120,6 @@ def kempe_sweep(model, limit, desk, labels):  # IN; OUT desk, labels
                 for t in range(size):
                     j = chain[t]
                     y = b if labels[j] == a else a
-                    relabel(j, y, unary, indptr, indices, lead, active, dirty, labels)
+                    relabel(j, y, unary, indptr, indices, lead, active, dirty, stale, labels)
                 soft_costs(i, unary, indptr, indices, same, differ, labels, costs)
     return moves, complete

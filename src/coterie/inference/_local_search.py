@@ -1,8 +1,8 @@
 """The loop over all kinds of move of the local search.
 
-Who may gain by a move is looked up on ranges of nodes side by side, and does not depend on how
-many; the moves themselves are made one after another. The labels are therefore the same for any
-number of threads.
+Connected components of the graph do not touch each other, so a large graph is cut into parts of
+whole components, and each part is searched by itself with random bits of its own. How it is cut
+depends on the graph alone: the labels are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from numpy.typing import NDArray
 
 from coterie._typing import FloatArray, IntArray
 from coterie.data import num_threads, thread_pool
-from coterie.inference._icm_kernels import (
-    hopeful_groups,
-    move_groups,
-)
 from coterie.inference._kempe_kernels import kempe_sweep
-from coterie.inference._move_kernels import Desk
+from coterie.inference._move_kernels import Desk, hopeful_groups, hopeful_nodes, move_groups
 from coterie.inference.model import PairwiseModel, components
 
-_ALONE = 16384  # nodes that one thread looks through sooner than another is called
+_PART_NODES = 32768  # of a part, about: below that another thread costs more than it brings
+_MOST_PARTS = 8
 
 
 class Groups(NamedTuple):
-    """Sets of nodes that move as one.
+    """Sets of nodes that move as one, those of a part behind those of the part before.
 
     Attributes
     ----------
@@ -34,11 +31,14 @@ class Groups(NamedTuple):
         Nodes of each group.
     component : (s,) int64
         Group of each node, −1 where it is in none.
+    edges : (P + 1,) int64
+        Where the groups of each part begin.
     """
 
     member_ptr: IntArray
     members: IntArray
     component: IntArray
+    edges: IntArray
 
 
 class IcmPlan(NamedTuple):
@@ -62,6 +62,18 @@ class IcmPlan(NamedTuple):
     welded: bool
 
 
+class Savings(NamedTuple):
+    """What each node of a labelling can save on its edges at most, where that is not `stale` (s,).
+
+    It holds for the labels that a search ended with, and while the pairs cost the same: `costs` is
+    the model's own array of these.
+    """
+
+    costs: FloatArray
+    saving: FloatArray
+    stale: NDArray[np.bool_]
+
+
 class Moves(NamedTuple):
     """What a local search did."""
 
@@ -76,27 +88,42 @@ class Moves(NamedTuple):
 def icm_plan(model: PairwiseModel) -> IcmPlan:
     """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
     infinite = np.isinf(model.differ)
-    each = np.arange(model.n_nodes + 1, dtype=np.int64)
+    part, n_parts = _parts(model)
     return IcmPlan(
-        Groups(each, each[:-1], each[:-1]),
-        _groups(model),
+        _grouped(np.arange(model.n_nodes), part, n_parts, least=1),
+        _grouped(components(model, np.any(model.differ > 0, axis=1))[1], part, n_parts, least=2),
         bool(infinite.any() or np.isinf(model.same).any()),
         bool(infinite.all(axis=1).any()),
     )
 
 
-def _groups(model: PairwiseModel) -> Groups:
-    _, component = components(model, np.any(model.differ > 0, axis=1))
-    sizes = np.bincount(component, minlength=1)
-    several = sizes > 1
-    number = np.where(several, np.cumsum(several) - 1, -1)
-    component = number[component] if component.size else component
-    members = np.argsort(component, kind="stable")
-    members = members[np.count_nonzero(component < 0) :]
+def _parts(model: PairwiseModel) -> tuple[IntArray, int]:
+    """Part (s,) of each node, whole components of about equally many nodes, and their number."""
+    n_parts = max(1, min(model.n_nodes // _PART_NODES, _MOST_PARTS))
+    if n_parts == 1:
+        return np.zeros(model.n_nodes, dtype=np.int64), 1
+    _, component = components(model)
+    sizes = np.bincount(component)
+    middles = np.cumsum(sizes) - sizes / 2
+    return (middles * n_parts / model.n_nodes).astype(np.int64)[component], n_parts
+
+
+def _grouped(group: IntArray, part: IntArray, n_parts: int, least: int) -> Groups:
+    """The groups of at least so many nodes, from the number (s,) of each node's group."""
+    sizes = np.bincount(group, minlength=1)
+    part_of = np.zeros(sizes.size, dtype=np.int64)
+    part_of[group] = part
+    kept = np.flatnonzero(sizes >= least)
+    kept = kept[np.argsort(part_of[kept], kind="stable")]
+    number = np.full(sizes.size, -1)
+    number[kept] = np.arange(kept.size)
+    component = number[group]
+    members = np.argsort(component, kind="stable")[np.count_nonzero(component < 0) :]
     return Groups(
-        np.concatenate(([0], np.cumsum(sizes[several]))).astype(np.int64),
+        np.concatenate(([0], np.cumsum(sizes[kept]))).astype(np.int64),
         members.astype(np.int64),
         component.astype(np.int64),
+        np.searchsorted(part_of[kept], np.arange(n_parts + 1)),
     )
 
 
@@ -108,55 +135,82 @@ def run_moves(
     seed: np.uint64,
     max_sweeps: int,
     max_chain: int,
+    savings: Savings,
 ) -> Moves:
     """Move `y`, in place, until no move of any kind helps or after `max_sweeps` row sweeps.
 
+    `savings` are those of `y`, and are overwritten with those of where it ends.
+    """
+    s, edges = model.n_nodes, plan.single.edges.tolist()
+    queue = np.empty(s, dtype=np.int64)
+    lead = np.full(s, -np.inf) if lead is None else lead
+    active, dirty = np.ones((2, s), dtype=np.bool_)
+
+    def search(part: int) -> Moves:
+        # Nodes of other parts are never neighbours: each part writes to its own only.
+        desk = Desk(
+            state=np.array([seed ^ np.uint64(part)], dtype=np.uint64),
+            queue=queue[edges[part] : edges[part + 1]],
+            costs=np.empty(model.n_labels),
+            lead=lead,
+            active=active,
+            dirty=dirty,
+            saving=savings.saving,
+            stale=savings.stale,
+        )
+        return _search_part(model, plan, part, desk, y, max_sweeps, max_chain)
+
+    n_parts = len(edges) - 1
+    threads = min(num_threads(), n_parts)
+    if threads == 1:
+        return _together([search(part) for part in range(n_parts)])
+    return _together(list(thread_pool(threads).map(search, range(n_parts))))
+
+
+def no_savings(model: PairwiseModel) -> Savings:
+    """All of them still to be found."""
+    return Savings(model.same, np.empty(model.n_nodes), np.ones(model.n_nodes, dtype=np.bool_))
+
+
+def _together(done: list[Moves]) -> Moves:
+    sweeps, converged, row_moves, component_moves, swaps, tried = zip(*done, strict=True)
+    return Moves(
+        max(sweeps), all(converged), sum(row_moves), sum(component_moves), sum(swaps), all(tried)
+    )
+
+
+def _search_part(
+    model: PairwiseModel,
+    plan: IcmPlan,
+    part: int,
+    desk: Desk,
+    y: IntArray,
+    max_sweeps: int,
+    max_chain: int,
+) -> Moves:
+    """Move the nodes of a part until nothing helps.
+
     The dearer kinds of move are tried, and compiled, only where they have something to do.
     """
-    s = model.n_nodes
-    desk = Desk(
-        state=np.array([seed], dtype=np.uint64),
-        queue=np.empty(s, dtype=np.int64),
-        costs=np.empty(model.n_labels),
-        lead=np.full(s, -np.inf) if lead is None else lead,
-        active=np.ones(s, dtype=np.bool_),
-        dirty=np.ones(s, dtype=np.bool_),
-    )
+    lo, hi = plan.single.edges[part : part + 2].tolist()
+    first, last = plan.groups.edges[part : part + 2].tolist()
+    single, groups = plan.single[:3], plan.groups[:3]
     sweeps = row_moves = component_moves = swaps = 0
     complete = True
     while sweeps < max_sweeps:
-        count = _look(model, plan.single, desk.active, desk, y)
-        moved = move_groups(model, plan.single, count, desk, y) if count else 0
+        count = hopeful_nodes(model, plan.single.members, lo, hi, desk, y)
+        moved = move_groups(model, single, count, desk, y) if count else 0
         sweeps += 1
         row_moves += moved
         if moved:
             continue
-        if plan.groups.members.size:
-            count = _look(model, plan.groups, desk.dirty, desk, y)
-            moved = move_groups(model, plan.groups, count, desk, y) if count else 0
+        if first < last:
+            count = hopeful_groups(model, groups, first, last, desk, y)
+            moved = move_groups(model, groups, count, desk, y) if count else 0
             component_moves += moved
         if not moved and plan.hard:
-            moved, complete = kempe_sweep(model, max_chain, desk, y)
+            moved, complete = kempe_sweep(model, plan.single.members[lo:hi], max_chain, desk, y)
             swaps += moved
         if not moved:
             return Moves(sweeps, True, row_moves, component_moves, swaps, complete)
     return Moves(sweeps, False, row_moves, component_moves, swaps, complete)
-
-
-def _look(
-    model: PairwiseModel, groups: Groups, changed: NDArray[np.bool_], desk: Desk, y: IntArray
-) -> int:
-    """Fill the queue with the changed groups that may gain, in order; count them."""
-    n = groups.member_ptr.size - 1
-    threads = max(1, min(num_threads(), int(np.count_nonzero(changed)) // _ALONE))
-    if threads == 1:
-        return hopeful_groups(model, groups, 0, n, changed, desk, y)
-    bounds = np.linspace(0, n, threads + 1).astype(np.int64).tolist()
-    counts = thread_pool(threads).map(
-        lambda lo, hi: hopeful_groups(model, groups, lo, hi, changed, desk, y), bounds, bounds[1:]
-    )
-    total = 0
-    for lo, count in zip(bounds, counts, strict=False):
-        desk.queue[total : total + count] = desk.queue[lo : lo + count]
-        total += count
-    return total

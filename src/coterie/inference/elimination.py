@@ -22,7 +22,7 @@ from coterie.inference.model import (
     total_energy,
 )
 
-__all__ = ["ExactPlan", "eliminate", "exact_plan"]
+__all__ = ["ExactPlan", "eliminate", "exact_plan", "log_partition"]
 
 _TABLES_PER_COMPONENT = 64
 _BATCH_ENTRIES = 2**21
@@ -200,11 +200,7 @@ def solve_exactly(model: PairwiseModel, plan: ExactPlan, *, marginals: bool = Tr
     What belongs to wide components is left at 0 in labels, marginals and `edge_same`, is not
     counted in log Z, and makes the energy NaN.
     """
-    out = _Answers(model, marginals)
-    _solve_forest(model, plan, out)
-    for group in plan.loopy:
-        _solve_group(model, group, out)
-        out.edge_same[plan.twin[group.entries]] = out.edge_same[group.entries]
+    out = _answer(model, plan, _Answers(model, labels=True, marginals=marginals))
     report: dict[str, Any] = {
         "exact_nodes": int((~plan.wide).sum()),
         "approximate_nodes": int(plan.wide.sum()),
@@ -219,15 +215,31 @@ def solve_exactly(model: PairwiseModel, plan: ExactPlan, *, marginals: bool = Tr
     )
 
 
+def log_partition(model: PairwiseModel, plan: ExactPlan) -> tuple[float, FloatArray]:
+    """log Z and the marginals (s, K) of a model without wide components; no labels are sought."""
+    out = _answer(model, plan, _Answers(model, labels=False, marginals=True))
+    return out.log_partition, out.marginals
+
+
 class _Answers:
     """Arrays being filled, component by component."""
 
-    def __init__(self, model: PairwiseModel, marginals: bool) -> None:
-        self.wanted = marginals
+    def __init__(self, model: PairwiseModel, *, labels: bool, marginals: bool) -> None:
+        self.wants_labels = labels
+        self.wants_marginals = marginals
         self.labels: IntArray = np.zeros(model.n_nodes, dtype=np.int64)
         self.marginals: FloatArray = np.zeros(model.unary.shape if marginals else (0, 0))
         self.edge_same: FloatArray = np.zeros(model.indices.shape[0])
         self.log_partition = 0.0
+
+
+def _answer(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> _Answers:
+    """Fill the answers of all but the wide components."""
+    _solve_forest(model, plan, out)
+    for group in plan.loopy:
+        _solve_group(model, group, out)
+        out.edge_same[plan.twin[group.entries]] = out.edge_same[group.entries]
+    return out
 
 
 def _solve_forest(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> None:
@@ -235,20 +247,28 @@ def _solve_forest(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> None:
     belief, message = np.empty_like(model.unary), np.empty_like(model.unary)
     tree = (plan.order, plan.parent, plan.up)
     costs = (model.unary, model.same, model.differ)
-    lowest = _message_kernels.forest_up(*costs, *tree, True, belief, message)
-    if np.isneginf(lowest):
+    if out.wants_labels:
+        lowest = _message_kernels.forest_up(*costs, *tree, True, belief, message)
+        _check_trees(model, plan, belief, lowest)
+        _message_kernels.forest_labels(model.same, model.differ, *tree, belief, out.labels)
+    if out.wants_marginals:
+        total = _message_kernels.forest_up(*costs, *tree, False, belief, message)
+        _check_trees(model, plan, belief, total)
+        out.log_partition += total
+        _message_kernels.forest_down(
+            model.same, model.differ, *tree, plan.down, belief, message, out.marginals,
+            out.edge_same,
+        )  # fmt: skip
+        out.marginals[plan.order] = np.exp(out.marginals[plan.order])
+
+
+def _check_trees(model: PairwiseModel, plan: ExactPlan, belief: FloatArray, total: float) -> None:
+    """Raise if some tree has no labelling of finite energy: its root believes in nothing."""
+    if np.isneginf(total):
         roots = plan.order[plan.parent[plan.order] < 0]
         lost = roots[np.isneginf(belief[roots]).all(axis=1)][0]
         nodes = np.flatnonzero(plan.component == plan.component[lost])
         raise NoFeasibleLabels(nodes, model.n_labels)
-    _message_kernels.forest_labels(model.same, model.differ, *tree, belief, out.labels)
-    if not out.wanted:
-        return
-    out.log_partition += _message_kernels.forest_up(*costs, *tree, False, belief, message)
-    _message_kernels.forest_down(
-        model.same, model.differ, *tree, plan.down, belief, message, out.marginals, out.edge_same
-    )
-    out.marginals[plan.order] = np.exp(out.marginals[plan.order])
 
 
 def _solve_group(model: PairwiseModel, group: LoopyGroup, out: _Answers) -> None:
@@ -265,12 +285,19 @@ def _solve_group(model: PairwiseModel, group: LoopyGroup, out: _Answers) -> None
             np.broadcast_to(model.same[entries], shape),
             np.broadcast_to(model.differ[entries], shape),
         )
-        out.labels[nodes], lowest = tables.best_labels()
-        lost = np.flatnonzero(np.isneginf(lowest))
-        if lost.size:
-            raise NoFeasibleLabels(nodes[lost[0]], model.n_labels)
-        if out.wanted:
+        if out.wants_labels:
+            out.labels[nodes], lowest = tables.best_labels()
+            _check_group(model, nodes, lowest)
+        if out.wants_marginals:
             found = tables.marginals()
+            _check_group(model, nodes, found.log_partition)
             out.marginals[nodes] = found.marginals
             out.edge_same[entries] = found.edge_same
             out.log_partition += float(found.log_partition.sum())
+
+
+def _check_group(model: PairwiseModel, nodes: IntArray, value: FloatArray) -> None:
+    """Raise for the first of the components (rows of `nodes`) whose log Z, or −E, is −inf."""
+    lost = np.flatnonzero(np.isneginf(value))
+    if lost.size:
+        raise NoFeasibleLabels(nodes[lost[0]], model.n_labels)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference._local_search import IcmPlan, icm_plan, run_moves
+from coterie.inference._local_search import IcmPlan, Savings, icm_plan, no_savings, run_moves
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import contract, on_contracted
 from coterie.inference.feasible import feasible_start
@@ -146,17 +146,22 @@ def polish(
     labels: IntArray,
     lead: FloatArray | None,
     random_state: RandomState = None,
-) -> IntArray:
+    savings: Savings | None = None,
+) -> tuple[IntArray, Savings]:
     """`icm` from `labels` of finite energy for callers in a loop: checks nothing, returns labels.
 
     `lead` (s,) is what each node's cheapest other label costs above its own by unary costs alone,
     if the caller knows it; the unary costs of nodes that cannot gain are then not even read. It is
-    overwritten.
+    overwritten. `savings` are those that came with `labels` from the last call, if no cost of a
+    pair has changed; then edges are read only where labels change.
     """
     y = labels.copy()
-    seed = draw_seed(random_state)
-    run_moves(model, plan, y, lead, seed, 100, 1000)
-    return y
+    if savings is None or savings.costs is not model.same:
+        savings = no_savings(model)
+    else:
+        savings = Savings(model.same, savings.saving.copy(), savings.stale.copy())
+    run_moves(model, plan, y, lead, draw_seed(random_state), 100, 1000, savings)
+    return y, savings
 
 
 def _search(
@@ -168,7 +173,7 @@ def _search(
     max_chain: int,
     restarted: bool,
 ) -> Inference:
-    done = run_moves(model, plan, y, None, seed, max_sweeps, max_chain)
+    done = run_moves(model, plan, y, None, seed, max_sweeps, max_chain, no_savings(model))
     report = {
         "row_moves": done.row_moves,
         "component_moves": done.component_moves,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coterie.inference._local_search import Groups, icm_plan, run_moves
+from coterie.inference._local_search import Groups, icm_plan, no_savings, run_moves
 from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
@@ -71,8 +71,9 @@ def plain_icm(
     ):
         y = feasible_start(model, np.random.default_rng(int(seed)), time_limit=time_limit)
     none = np.empty(0, dtype=np.int64)
-    no_groups = Groups(np.zeros(1, dtype=np.int64), none, np.full(model.n_nodes, -1))
+    nowhere = np.zeros_like(plan.single.edges)
+    no_groups = Groups(np.zeros(1, dtype=np.int64), none, np.full(model.n_nodes, -1), nowhere)
     rows_only = plan._replace(groups=no_groups, hard=False)
-    done = run_moves(model, rows_only, y, None, seed, max_sweeps, 0)
+    done = run_moves(model, rows_only, y, None, seed, max_sweeps, 0, no_savings(model))
     report = {"row_moves": done.row_moves}
     return Inference(y, None, total_energy(model, y), None, done.sweeps, done.converged, report)

@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from coterie.constraints import Constraints, PairRows
 from coterie.exceptions import InvalidConstraints
-from coterie.validation import check_choice, check_constraints, check_count
+from coterie.parameters import check_arguments
+from coterie.validation import check_constraints
 
 __all__ = ["PairKFold"]
 
@@ -57,8 +58,9 @@ class PairKFold:
         random_state: Any = None,
     ) -> None:
         self.constraints = constraints
-        self.n_splits = check_count("n_splits", n_splits, least=2)
-        self.hold_out = check_choice("hold_out", hold_out, ("pairs", "components"))
+        check_arguments(PairKFold, locals())
+        self.n_splits = int(n_splits)
+        self.hold_out = hold_out
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:

@@ -6,12 +6,14 @@ given is all they touch. Needs the extra `coterie[plot]`.
 
 from __future__ import annotations
 
+from coterie.plot.changes import plot_changes
 from coterie.plot.confusion import plot_confusion
 from coterie.plot.curves import plot_learning_curve, plot_objective
 from coterie.plot.maps import plot_clusters, plot_constraints
 from coterie.plot.waterfall import plot_explanation
 
 __all__ = [
+    "plot_changes",
     "plot_clusters",
     "plot_confusion",
     "plot_constraints",

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.validation import check_constraints
+from coterie.validation import check_constraints, check_plain_rows
 
 __all__ = ["as_rows", "broken_mask", "constraints_of", "history_of", "labels_of", "names_of"]
 
@@ -24,7 +23,7 @@ HISTORIES = {
 
 def as_rows(X: Any) -> Any:
     """X as a finite float array (n, d) or CSR matrix; frames are welcome."""
-    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    return check_plain_rows(X)
 
 
 def names_of(X: Any, feature_names: Any = None) -> list[str]:

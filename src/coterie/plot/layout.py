@@ -14,10 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
+from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.plot.inputs import as_rows, broken_mask, names_of
 from coterie.validation import check_choice, check_count
@@ -28,9 +30,11 @@ MAX_POINTS = 5000  # more dots than that hide each other on any screen
 MAX_PAIRS = 2000  # their 4,000 rows at most are then among the dots
 PCA_ROWS = 10_000  # rows that decide where the axes lie: two directions need no more
 UMAP_ROWS = 3000  # rows that are embedded, in seconds
+TSNE_ROWS = 1500
 ENOUGH = 0.5  # share of the variance that makes principal components a fair picture
 _BETWEEN = 5  # neighbours that place a row which was not embedded
-PROJECTIONS = ("auto", "pca", "umap")
+_TSNE_DIRECTIONS = 50
+PROJECTIONS = ("auto", "pca", "tsne", "umap")
 
 
 class Projection(NamedTuple):
@@ -58,7 +62,7 @@ def project(X: Any, projection: Any = "auto", feature_names: Any = None) -> Proj
     Parameters
     ----------
     X : array-like, frame or CSR matrix of shape (n, d)
-    projection : {"auto", "pca", "umap"} or array of shape (n, 2)
+    projection : {"auto", "pca", "tsne", "umap"}, array of shape (n, 2) or Projection
         Two columns are shown as they are, and so is an array of coordinates. Otherwise "auto" is
         the first two principal components if they hold half of the variance; if not, UMAP where
         the package umap-learn is installed. The axes are fitted on a sample of large data, drawn
@@ -68,6 +72,8 @@ def project(X: Any, projection: Any = "auto", feature_names: Any = None) -> Proj
     names = names_of(X, feature_names) if hasattr(X, "shape") else None
     X = as_rows(X)
     names = names or names_of(X, feature_names)
+    if isinstance(projection, Projection):
+        return projection
     if not isinstance(projection, str):
         return _given(projection, X.shape[0])
     check_choice("projection", projection, PROJECTIONS)
@@ -75,8 +81,10 @@ def project(X: Any, projection: Any = "auto", feature_names: Any = None) -> Proj
         return _as_it_is(X, names)
     if projection == "umap" and X.shape[0] > 2:  # a plane goes through any two rows
         return _umap(X)
+    if projection == "tsne" and X.shape[0] > 4:
+        return _tsne(X)
     linear, share = _pca(X)
-    if projection == "pca" or share >= ENOUGH or not importlib.util.find_spec("umap"):
+    if projection in ("pca", "tsne") or share >= ENOUGH or not importlib.util.find_spec("umap"):
         return linear
     return _umap(X)
 
@@ -137,16 +145,41 @@ def _umap(X: Any) -> Projection:
             "projection='umap' needs the package umap-learn: pip install umap-learn, "
             "or use projection='pca'."
         ) from error
-    chosen = _sample(X.shape[0], UMAP_ROWS)
+
+    def embed(sample: Any) -> Any:
+        few = sample.shape[0] < 20  # too few rows for eigenvectors
+        umap = UMAP(
+            n_neighbors=min(15, sample.shape[0] - 1),
+            init="random" if few else "spectral",
+            random_state=0,
+            n_jobs=1,
+        )
+        return umap.fit(sample).embedding_
+
+    return _embedded(X, "UMAP", embed, UMAP_ROWS)
+
+
+def _tsne(X: Any) -> Projection:
+    """t-SNE of a sample, by its 50 leading directions; other rows as for UMAP."""
+    from sklearn.decomposition import TruncatedSVD
+
+    def embed(sample: Any) -> Any:
+        if min(sample.shape) > _TSNE_DIRECTIONS:
+            sample = TruncatedSVD(_TSNE_DIRECTIONS, random_state=0).fit_transform(sample)
+        sample = sample.toarray() if sp.issparse(sample) else sample
+        perplexity = min(30.0, (sample.shape[0] - 1) / 3)
+        with one_blas_thread():
+            tsne = TSNE(perplexity=perplexity, init="pca", random_state=0, n_jobs=1)
+            return tsne.fit_transform(sample)
+
+    return _embedded(X, "t-SNE", embed, TSNE_ROWS)
+
+
+def _embedded(X: Any, method: str, embed: Callable[[Any], Any], most: int) -> Projection:
+    """A sample is embedded; other rows go between their nearest neighbours in it."""
+    chosen = _sample(X.shape[0], most)
     sample = X[chosen]
-    few = chosen.size < 20  # too few rows for eigenvectors
-    umap = UMAP(
-        n_neighbors=min(15, chosen.size - 1),
-        init="random" if few else "spectral",
-        random_state=0,
-        n_jobs=1,
-    ).fit(sample)
-    plane = np.asarray(umap.embedding_, dtype=np.float64)
+    plane = np.asarray(embed(sample), dtype=np.float64)
     near = NearestNeighbors(n_neighbors=min(_BETWEEN, chosen.size)).fit(sample)
 
     def coordinates(rows: IntArray) -> FloatArray:
@@ -160,7 +193,7 @@ def _umap(X: Any) -> Projection:
         places[own] = plane[known[own]]
         return places
 
-    return Projection("UMAP", ("", ""), coordinates)
+    return Projection(method, ("", ""), coordinates)
 
 
 def lay_out(

@@ -45,7 +45,7 @@ def plot_clusters(
         Pairs to draw; those the model keeps (`constraints_`) if it does.
     ax : matplotlib Axes, optional
         A new figure if not given.
-    projection : {"auto", "pca", "umap"} or array of shape (n, 2), default="auto"
+    projection : {"auto", "pca", "tsne", "umap"} or array of shape (n, 2), default="auto"
         How rows get onto the plane. Two columns are drawn as they are. Otherwise "auto" is the
         first two principal components (also of CSR rows) if they hold half of the variance; if
         not, UMAP where umap-learn is installed.

@@ -18,6 +18,7 @@ from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.cluster import ConstrainedCompleteLink, COPKMeans, MPCKMeans, SeededKMeans
 from coterie.constraints import Constraints, PairTable
 from coterie.exceptions import InvalidParameter
+from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
 from coterie.propagation.pipeline import PipelineClusterer, takes_pairs
 from coterie.propagation.spreading import read_sources
@@ -39,7 +40,7 @@ def _inner_has(name: str) -> Any:
     return check
 
 
-class PropagatingClusterer(ConstrainedClusterer):
+class PropagatingClusterer(ExtensibleClusterer):
     """A clusterer around another one, which it gives more pairs than it was told.
 
     A subclass has the parameters `estimator`, `reduce_dim` and `random_state`.
@@ -109,6 +110,41 @@ class PropagatingClusterer(ConstrainedClusterer):
         """Precision of the propagated pairs of the last fit, given true classes (n,)."""
         check_is_fitted(self)
         return diagnose(self.propagated_constraints_, self.constraints_, y)
+
+    # -- cluster numbers, and rows that join: by the estimator inside ----------------------------
+    @property
+    def _clusterer(self) -> Any:
+        """The clusterer inside, last of a pipeline."""
+        inner = self.estimator_
+        return inner.steps[-1][1] if isinstance(inner, Pipeline) else inner
+
+    def _count_clusters(self) -> int | None:
+        inner = self._clusterer
+        return inner._count_clusters() if isinstance(inner, ConstrainedClusterer) else None
+
+    def _put_in_order(self, order: NDArray[np.int64]) -> None:
+        inner = self._clusterer
+        number = np.argsort(order)
+        inner._put_in_order(order)
+        before = inner.labels_
+        inner.labels_ = np.where(before >= 0, number[before], before).astype(before.dtype)
+
+    def _places(self, X: Any) -> Places:
+        inner = self.estimator_
+        if not isinstance(inner, ExtensibleClusterer):
+            raise InvalidParameter(
+                f"{type(inner).__name__} inside {type(self).__name__} takes no new rows after a "
+                "fit; call fit on all rows, then renumber_like(old) for the old numbers."
+            )
+        return inner._places(X)
+
+    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
+        return self._clusterer._pairs_of_new_rows(pairs)
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        inner = self.estimator_
+        inner._admit(X, placed)
+        inner.labels_ = np.append(inner.labels_, placed.labels.astype(inner.labels_.dtype))
 
     # -- new rows: what the estimator inside offers ----------------------------------------------
     @available_if(_inner_has("predict"))

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.neighbors import KDTree
-from sklearn.utils.validation import check_array
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.propagation import _kernels
 from coterie.propagation.spreading import Lists, Options, spread
-from coterie.validation import check_choice, check_constraints
+from coterie.validation import check_choice, check_constraints, check_plain_rows
 
 __all__ = ["Fitting", "GaussianNeighborhood", "propagate_gaussian", "read_clusters"]
 
@@ -106,9 +106,10 @@ def propagate_gaussian(
     >>> propagate_gaussian(X, y, centers, None, known).cannot_link.tolist()
     [[0, 3], [0, 4], [1, 3], [1, 4]]
     """
+    check_arguments(propagate_gaussian, locals())
     options = Options.checked(threshold, reduce, share_ends, hard_weight, max_pairs)
     fitting = Fitting.checked(scale, radius)
-    X = check_array(X, dtype=np.float64, input_name="X")
+    X = check_plain_rows(X, sparse=False).astype(np.float64, copy=False)
     known = check_constraints(constraints, X.shape[0])
     clusters = read_clusters(X, labels, centers, metrics, fitting)
     return spread(known, GaussianNeighborhood(X, clusters), options, default_certainty).constraints
@@ -244,7 +245,7 @@ def read_clusters(
     """Check what is known of the clusters and scale their Gaussians by (3.4) and (3.5)."""
     n, d = X.shape
     y = np.asarray(labels)
-    mu = check_array(centers, dtype=np.float64, input_name="centers")
+    mu = check_plain_rows(centers, sparse=False, name="centers").astype(np.float64, copy=False)
     if mu.shape[1] != d:
         raise InvalidData(f"centers have {mu.shape[1]} columns and X has {d}.")
     if y.shape != (n,) or y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= len(mu):

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 from coterie.propagation import _kernels
 from coterie.propagation.spreading import Lists, Options, spread
-from coterie.validation import check_constraints, check_real
+from coterie.validation import check_constraints, check_plain_rows
 
 __all__ = ["propagate_graph"]
 
@@ -73,8 +74,9 @@ def propagate_graph(
     >>> propagate_graph(graph, known, threshold=0.5).cannot_link.tolist()
     [[0, 3], [0, 4], [0, 5], [1, 5], [2, 5]]
     """
+    check_arguments(propagate_graph, locals())
     options = Options.checked(threshold, reduce, share_ends, hard_weight, max_pairs)
-    walks = Walks(graph, alpha, check_real("tol", tol, strict=True))
+    walks = Walks(graph, alpha, tol)
     known = check_constraints(constraints, walks.n)
     return spread(known, walks, options, default_certainty).constraints
 
@@ -83,9 +85,7 @@ class Walks:
     """Rows whose walks come to an end with enough probability; q = -2 log f."""
 
     def __init__(self, graph: Any, alpha: float, tol: float) -> None:
-        if not 0 < check_real("alpha", alpha, strict=True) < 1:
-            raise InvalidParameter(f"alpha={alpha!r} must lie between 0 and 1.")
-        graph = sparse.csr_array(graph, dtype=np.float64)
+        graph = sparse.csr_array(check_plain_rows(graph, name="graph"), dtype=np.float64)
         if graph.shape[0] != graph.shape[1] or (abs(graph - graph.T) > 1e-12).nnz:
             raise InvalidData(
                 f"graph of shape {graph.shape} is not symmetric; make it so, for instance with "

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from coterie._typing import Array
-from coterie.exceptions import InvalidParameter, MissingDependency
-from coterie.validation import check_choice, check_count
+from coterie.exceptions import InvalidData, MissingDependency
+from coterie.parameters import check_arguments
+from coterie.validation import check_choice, check_plain_rows
 
 __all__ = ["neighbor_graph"]
 
@@ -59,12 +59,11 @@ def neighbor_graph(
            [0.  , 0.  , 0.  , 0.37],
            [0.  , 0.  , 0.37, 0.  ]])
     """
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    if not (isinstance(approximate, bool) or approximate == "auto"):
-        raise InvalidParameter(f'approximate={approximate!r} must be True, False or "auto".')
+    check_arguments(neighbor_graph, locals())
+    X = check_plain_rows(X)
     check_choice("metric", metric, sorted(VALID_METRICS["brute"]))
     n = X.shape[0]
-    k = min(check_count("n_neighbors", n_neighbors), n - 1)
+    k = min(n_neighbors, n - 1)
     if k < 1:
         return sparse.csr_array((n, n))
     rough = n >= EXACT_BELOW if approximate == "auto" else approximate
@@ -101,6 +100,12 @@ def _approximate(X: Any, k: int, metric: str, random_state: Any) -> tuple[Array,
 def _without_self(near: Array, distance: Array) -> tuple[Array, Array]:
     """Drop the row itself, or the last neighbour where the row is not in its own list."""
     n, width = near.shape
+    far = np.flatnonzero(~np.isfinite(distance).all(axis=1))
+    if far.size:
+        raise InvalidData(
+            f"row {far[0]}: its distances to other rows overflow, so that it has no neighbours. "
+            "Rescale the columns (for example with sklearn.preprocessing.StandardScaler)."
+        )
     own = near == np.arange(n)[:, None]
     own[~own.any(axis=1), -1] = True
     kept = ~own

@@ -23,7 +23,7 @@ from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 from coterie.propagation import _kernels
-from coterie.validation import check_choice, check_count, check_real
+from coterie.validation import check_choice
 
 __all__ = [
     "REDUCTIONS",
@@ -99,30 +99,14 @@ class Options(NamedTuple):
     def checked(
         cls, threshold: Any, reduce: Any, share_ends: bool, hard_weight: Any, max_pairs: Any
     ) -> Options:
-        """Options with every value in its range."""
+        """Options of arguments that are checked; the name of the reduction is looked up."""
         return cls(
-            _check_threshold(threshold),
+            None if isinstance(threshold, str) else float(threshold),
             check_choice("reduce", reduce, REDUCTIONS),
             bool(share_ends),
-            check_real("hard_weight", hard_weight),
-            check_count("max_pairs", max_pairs),
+            float(hard_weight),
+            int(max_pairs),
         )
-
-
-def _check_threshold(threshold: Any) -> float | None:
-    if isinstance(threshold, str) and threshold == "auto":
-        return None
-    if isinstance(threshold, str):
-        raise InvalidParameter(
-            f'threshold={threshold!r} must be "auto" or a number above 0 and at most 1.'
-        )
-    g = check_real("threshold", threshold, strict=True)
-    if g > 1:
-        raise InvalidParameter(
-            f"threshold={threshold!r} must be above 0 and at most 1: it is the least weight a "
-            "propagated pair of a source of weight 1 may have."
-        )
-    return g
 
 
 def _budget(threshold: float) -> float:

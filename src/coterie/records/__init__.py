@@ -2,6 +2,7 @@
 
 from coterie.records.classes import PairClasses
 from coterie.records.dossier import Dossier, pose_records
+from coterie.records.estimates import expected_precision, expected_recall
 from coterie.records.explaining import PairExplanation
 from coterie.records.fields import KINDS, Field, read_fields
 from coterie.records.learning import Belief
@@ -16,6 +17,8 @@ __all__ = [
     "PairExplanation",
     "RecordProblem",
     "Solution",
+    "expected_precision",
+    "expected_recall",
     "pose_records",
     "read_fields",
     "solve",

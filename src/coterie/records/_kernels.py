@@ -5,7 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["cosines", "count_levels", "edit_similarities", "expect", "nearest"]
+__all__ = ["cosines", "count_levels", "edit_similarities", "expect", "list_rows", "nearest"]
+
+
+@njit(cache=True, nogil=True)
+def list_rows(
+    indptr: np.ndarray,  # IN, as the next two: features of some rows, CSR
+    features: np.ndarray,
+    weights: np.ndarray,
+    first: int,  # IN: number of the first of these rows
+    place: np.ndarray,  # IN, OUT: where the next row with a feature is written
+    posting_rows: np.ndarray,  # OUT
+    posting_weights: np.ndarray,  # OUT
+) -> None:
+    """Write down with each feature which rows have it, and their weights."""
+    for row in range(indptr.size - 1):
+        for at in range(indptr[row], indptr[row + 1]):
+            feature = features[at]
+            posting_rows[place[feature]] = first + row
+            posting_weights[place[feature]] = weights[at]
+            place[feature] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -20,52 +39,57 @@ def nearest(
     group_of_row: np.ndarray,
     own: np.ndarray,
     k: int,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """The k rows with the largest products with each query, (q, k); −1 where there are fewer.
 
     `own[q]` is the row that query q itself is (−1: none). Rows of the query's own group are left
-    out, unless the group is −1. Ties go to the smaller row.
+    out, unless the group is −1. Ties go to the smaller row. Sums are float32: many rows are
+    touched in no order, and the fewer bytes they take the more of them are at hand.
     """
     n_queries = indptr.size - 1
-    total = np.zeros(group_of_row.size, dtype=np.float64)
-    touched = np.empty(group_of_row.size, dtype=np.int64)
+    total = np.zeros(group_of_row.size, dtype=np.float32)
+    touched = np.empty(group_of_row.size + 1, dtype=np.int32)
     found = np.full((n_queries, k), -1, dtype=np.int64)
-    products = np.zeros((n_queries, k), dtype=np.float64)
+    products = np.zeros(k, dtype=np.float32)
     for query in range(n_queries):
         n_touched = 0
         for at in range(indptr[query], indptr[query + 1]):
             feature, weight = features[at], weights[at]
             for place in range(posting_start[feature], posting_start[feature + 1]):
+                # Without a branch, which would be guessed wrongly half of the time.
                 row = posting_rows[place]
-                if total[row] == 0.0:
-                    touched[n_touched] = row
-                    n_touched += 1
-                total[row] += weight * posting_weights[place]
+                before = total[row]
+                touched[n_touched] = row
+                n_touched += before == np.float32(0.0)
+                total[row] = before + weight * posting_weights[place]
         group = group_of_query[query]
-        held = 0
+        held, least = 0, np.float32(0.0)
         for t in range(n_touched):
             row = touched[t]
             product = total[row]
             total[row] = 0.0
-            if row == own[query] or (group >= 0 and group == group_of_row[row]):
+            if product < least or row == own[query]:
+                continue
+            if group >= 0 and group == group_of_row[row]:
                 continue
             # The list stays sorted, best first: insertion among at most k.
             place = held
             while place > 0 and (
-                product > products[query, place - 1]
-                or (product == products[query, place - 1] and row < found[query, place - 1])
+                product > products[place - 1]
+                or (product == products[place - 1] and row < found[query, place - 1])
             ):
                 place -= 1
             if place >= k:
                 continue
             for move in range(min(held, k - 1), place, -1):
                 found[query, move] = found[query, move - 1]
-                products[query, move] = products[query, move - 1]
+                products[move] = products[move - 1]
             found[query, place] = row
-            products[query, place] = product
-            if held < k:
-                held += 1
-    return found, products
+            products[place] = product
+            held = min(held + 1, k)
+            if held == k:
+                least = products[k - 1]
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -9,19 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from coterie.records import _kernels
 from coterie.records.fields import Field
-from coterie.records.texts import grams, weighed
+from coterie.records.neighbors import nearest_texts
 
-__all__ = ["find_candidates", "pairs_in_groups", "unique_pairs"]
+__all__ = ["find_candidates", "pairs_in_groups", "places", "unique_pairs"]
 
 _NEIGHBORS = 10  # of the whole record
 _FIELD_NEIGHBORS = 5  # of a distinctive field
 _MOST_FIELDS = 3  # so many fields have neighbours of their own
 _DISTINCT = 0.3  # a field is distinctive from this share of different values on
 _LONG_ENOUGH = 6  # letters, on average, of a distinctive field
-_WORK = 4000  # products per record: n-grams beyond that are too common to look up
-_MANY = 30_000  # records: from here on 3-grams are common, and 5-grams are looked up too
 _BLOCK = 10  # records that share a value are pairs, if they are so few
 _BLOCK_OF_TWO = 5  # the same for two values at once
 
@@ -58,8 +55,16 @@ def find_candidates(
 def unique_pairs(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     """The pairs with the smaller row first, sorted, each once; none of a row with itself."""
     low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=-1)
-    keys = np.unique((low * n + high)[low < high])
+    # Sorted and then compared: `np.unique` would hash, which is slower the more pairs there are.
+    keys = np.sort((low * n + high)[low < high])
+    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
     return np.column_stack(np.divmod(keys, n)) if keys.size else np.empty((0, 2), dtype=np.int64)
+
+
+def places(pairs: NDArray[np.int64], among: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Where each pair (m, 2), i < j, stands in a sorted list of pairs, or where it would."""
+    keys = among[:, 0] * n + among[:, 1]
+    return np.searchsorted(keys, pairs[:, 0] * n + pairs[:, 1])
 
 
 def _allowed(
@@ -106,51 +111,23 @@ def _is_distinctive(field: Field) -> bool:
 def _neighbors(
     texts: list[str], k: int, n_known: int | None, groups: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Pairs of each text with the k most alike by the cosine of its rarer n-grams.
+    """Pairs of each text with the k most alike.
 
     Texts that occur more than once are looked up once, so that copies do not crowd out the
     others; they are paired with the next copy.
     """
-    if n_known is None and (groups < 0).all():
-        different, place, back = np.unique(
-            np.array(texts, dtype=object), return_index=True, return_inverse=True
-        )
-        if different.size < len(texts):
-            alone = np.full(different.size, -1, dtype=np.int64)
-            pairs = place[_neighbors(different.tolist(), k, None, alone)]
-            order = np.argsort(back, kind="stable")
-            copies = (back[order[1:]] == back[order[:-1]]) & (different[back[order[1:]]] != "")
-            return np.concatenate([pairs, np.column_stack([order[:-1], order[1:]])[copies]])
-    made, n_with = weighed(grams(texts, (3,) if len(texts) <= _MANY else (3, 5)))
-    made = made[:, np.flatnonzero(_looked_up(n_with, len(texts)))]
-    made.sort_indices()
-    first = 0 if n_known is None else n_known
-    queries, known = made[first:], made if n_known is None else made[:n_known]
-    postings = known.tocsc()
-    rows = np.arange(first, len(texts))
-    found, _ = _kernels.nearest(
-        queries.indptr.astype(np.int64),
-        queries.indices.astype(np.int64),
-        queries.data,
-        postings.indptr.astype(np.int64),
-        postings.indices.astype(np.int64),
-        postings.data,
-        groups[first:],
-        groups[: known.shape[0]],
-        rows if n_known is None else np.full(rows.size, -1),
-        k,
-    )
-    pairs = np.column_stack([np.repeat(rows, k), found.ravel()])
-    return pairs[pairs[:, 1] >= 0]
-
-
-def _looked_up(n_with: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """The rarest n-grams whose products together stay within the work that is allowed."""
-    order = np.argsort(n_with, kind="stable")
-    work = np.cumsum(np.square(n_with[order], dtype=np.float64))
-    allowed = np.zeros(n_with.size, dtype=np.bool_)
-    allowed[order[work <= _WORK * n]] = True
-    return allowed & (n_with > 1)
+    if n_known is not None or (groups >= 0).any():
+        return nearest_texts(texts, k, n_known=n_known, groups=groups)
+    different = list(dict.fromkeys(texts))
+    if len(different) == len(texts):
+        return nearest_texts(texts, k)
+    number = {text: at for at, text in enumerate(different)}
+    of_row = np.fromiter(map(number.__getitem__, texts), np.int64, count=len(texts))
+    order = np.argsort(of_row, kind="stable")
+    new = np.concatenate([[True], of_row[order[1:]] != of_row[order[:-1]]])
+    copies = ~new[1:] & (of_row[order[1:]] != number.get("", -1))
+    pairs = order[new][nearest_texts(different, k)]
+    return np.concatenate([pairs, np.column_stack([order[:-1], order[1:]])[copies]])
 
 
 def _of_vectors(values: NDArray[np.float64], n_known: int | None) -> NDArray[np.int64]:

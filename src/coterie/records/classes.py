@@ -29,6 +29,7 @@ _TRIAL_PAIRS = 5_000  # pairs that decide which class is split
 _MOST_PAIRS = 25_000  # pairs that the classes are learned from
 _FEWEST_PAIRS = 50  # of fewer nothing is learned; classes are as expected
 _PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each field
+_UNSURE = 3.0  # nats: pairs up to this are in doubt
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
 _SAME_SHAPE = np.array(
@@ -52,12 +53,16 @@ class PairClasses(NamedTuple):
         Probability that pairs of a class are of the same record.
     separation : float
         How clear-cut the classes are: 1 if every pair is surely of one of them.
+    doubt : float
+        Pairs that are neither surely the same nor surely different, for each that is likely the
+        same: near 0 if there are two groups of pairs with little in between.
     """
 
     log_weight: Float
     log_level: Float
     same: Float
     separation: float
+    doubt: float
 
     def shares(self, levels: NDArray[np.int8]) -> Float:
         """Probabilities of the classes of pairs with these levels (m, F), (m, C)."""
@@ -101,7 +106,13 @@ def fit_classes(
     fit = _grow(levels, fit, strangers)
     same, _ = label_classes(fit.log_level, strangers)
     separation = float(np.square(fit.share).sum(axis=1).mean())
-    return PairClasses(fit.log_weight, fit.log_level, same, separation)
+    found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0)
+    return found._replace(doubt=_doubt(found.log_odds(levels)))
+
+
+def _doubt(log_odds: Float) -> float:
+    unsure = float((np.abs(log_odds) < _UNSURE).sum())
+    return unsure / max(float((log_odds > 0).sum()), 1.0)
 
 
 def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
@@ -111,7 +122,7 @@ def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
         log_level = np.log(shapes)
     log_level[:, :, ~_PRESENT] = 0.0
     rate = 1.0 / max(n_records, 2)
-    return PairClasses(np.log([rate, 1 - rate]), log_level, np.array([0.99, 0.01]), 0.0)
+    return PairClasses(np.log([rate, 1 - rate]), log_level, np.array([0.99, 0.01]), 0.0, 1.0)
 
 
 class _Fit(NamedTuple):
@@ -186,8 +197,6 @@ def _maximise(levels: NDArray[np.int8], share: Float, centres: Float) -> tuple[F
 def _grow(levels: NDArray[np.int8], fit: _Fit, strangers: Float) -> _Fit:
     """Split classes while the BIC improves."""
     some = np.linspace(0, len(levels) - 1, min(len(levels), _TRIAL_PAIRS)).astype(np.int64)
-    per_class = levels.shape[1] * (int(_PRESENT.sum()) - 1) + 1
-    least = 0.5 * per_class * np.log(max(len(levels), 2))
     while fit.log_weight.size < _MOST_CLASSES:
         trials = [
             _run(levels[some], *_split(levels[some], fit, some, c, strangers), _TRIAL_ITERATIONS)
@@ -196,10 +205,24 @@ def _grow(levels: NDArray[np.int8], fit: _Fit, strangers: Float) -> _Fit:
         best = max(range(len(trials)), key=lambda c: trials[c].likelihood)
         everything = np.arange(len(levels))
         more = _run(levels, *_split(levels, fit, everything, best, strangers), _ITERATIONS)
-        if more.likelihood - fit.likelihood <= least:
+        if more.likelihood - fit.likelihood <= _price_of_class(levels, more.share[:, -2:]):
             return fit
         fit = more
     return fit
+
+
+def _price_of_class(levels: NDArray[np.int8], share: Float) -> float:
+    """What the smaller of two new classes, shares (m, 2), must gain, in nats.
+
+    BIC: half the logarithm of its pairs for each of its parameters, which are the levels that it
+    has pairs of.
+    """
+    counts = np.zeros((2, levels.shape[1], N_LEVELS))
+    _kernels.count_levels(levels, np.ascontiguousarray(share), counts)
+    smaller = int(share.sum(axis=0).argmin())
+    used = (counts[smaller][:, _PRESENT] >= 1.0).sum(axis=1)
+    n_parameters = 1 + np.maximum(used - 1, 0).sum()
+    return float(0.5 * n_parameters * np.log(max(share[:, smaller].sum(), 2.0)))
 
 
 def _split(

@@ -16,10 +16,12 @@ from coterie.constraints import Constraints, PairTable
 from coterie.constraints.exclusive import written_for
 from coterie.data import one_blas_thread
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.extension import check_extension, refuse_broken
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
-from coterie.records.candidates import find_candidates, unique_pairs
+from coterie.records.candidates import places, unique_pairs
 from coterie.records.comparison import Comparison
+from coterie.records.estimates import expected_precision, expected_recall
 from coterie.records.explaining import PairExplanation, explain_levels
 from coterie.records.fields import Field, read_fields
 from coterie.records.inputs import (
@@ -29,7 +31,8 @@ from coterie.records.inputs import (
     group_numbers,
     only_numbers,
 )
-from coterie.records.partition import Graph, objective, partition
+from coterie.records.newcomers import Known, joined_clusters, nearest_clusters
+from coterie.records.partition import Graph, objective
 from coterie.records.problem import (
     PENALTY,
     RecordProblem,
@@ -69,9 +72,10 @@ class Dossier(ConstrainedClusterer):
         Column to kind: "text", "date", "number", "category", "set" (members parted by ; | or ,) or
         "vector". Only these are compared. None: every column, its kind by its values. Of an array
         of numbers, name to the slice or list of its columns; None: all are one vector.
-    threshold : float, default=0.5
+    threshold : float or "auto", default="auto"
         Probability from which two records alone are joined. Higher: fewer wrong joins, more that
-        are missed; see `precision_` and `recall_`.
+        are missed; see `precision_` and `recall_`. "auto" is 0.5 without answers, and then the one
+        of the best expected F1, which is lower where much is in doubt.
     exclusive : str or array-like of shape (n_samples,), optional
         Column (or values) of groups that hold a thing at most once, for instance the source of
         each record when two clean files are linked: records of one group are never joined.
@@ -88,6 +92,8 @@ class Dossier(ConstrainedClusterer):
     n_clusters_ : int
     precision_, recall_ : float
         Estimated share of the joined pairs that are right, and of the right pairs that are joined.
+    threshold_ : float
+        That was used.
     objective_ : float
         Sum of log-odds within clusters, in nats.
     violations_ : PairTable
@@ -105,6 +111,10 @@ class Dossier(ConstrainedClusterer):
     fields_ : list of Field
         The records, as they are compared.
     belief_ : Belief
+    rivals_ : Rivals
+        The records most like each record.
+    exclusive_, groups_ : (n,) int64, list of str
+        The exclusive group of every record by number, −1 for none, and what the groups are called.
     constraints_ : Constraints
 
     Examples
@@ -121,7 +131,7 @@ class Dossier(ConstrainedClusterer):
         self,
         fields: Mapping[str, Any] | None = None,
         *,
-        threshold: float = 0.5,
+        threshold: float | str = "auto",
         exclusive: str | ArrayLike | None = None,
         error_rate: float | str = "estimate",
         candidates: ArrayLike | None = None,
@@ -146,8 +156,8 @@ class Dossier(ConstrainedClusterer):
         refuse_constraints_as_y(self, y)
         check_parameters(self)
         announce_compiling()
-        threshold, error_rate = self._check_parameters()
-        fields, exclusive = self._read(X, reset=True)
+        threshold, error_rate = self._rates()
+        fields, exclusive, names = self._read(X, reset=True)
         n = len(fields[0].values)
         given = written_for(check_constraints(constraints, n), type(self).__name__)
         check_hard(given, exclusive)
@@ -155,24 +165,18 @@ class Dossier(ConstrainedClusterer):
             problem = pose(fields, exclusive, self._extra(n))
             solution = solve(problem, given, error_rate=error_rate, threshold=threshold)
         self._publish(fields, problem, solution, given)
+        self.groups_ = names
         _warn_of_large_clusters(self.labels_)
         return self
 
-    def _check_parameters(self) -> tuple[float, float | None]:
-        threshold = self.threshold
-        if not isinstance(threshold, int | float) or not 0 < threshold < 1:
-            raise InvalidParameter(f"threshold={threshold!r} must lie between 0 and 1.")
-        if self.error_rate == "estimate":
-            return float(threshold), None
-        if isinstance(self.error_rate, str) or not 0 <= self.error_rate < 0.5:
-            raise InvalidParameter(
-                f"error_rate={self.error_rate!r} must be 'estimate', or at least 0 and below 0.5: "
-                "answers that are wrong half of the time say nothing."
-            )
-        return float(threshold), float(max(self.error_rate, 1e-3))
+    def _rates(self) -> tuple[float | None, float | None]:
+        """Threshold and error rate; None where they are to be found."""
+        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
+        estimate = isinstance(self.error_rate, str)
+        return threshold, None if estimate else float(max(self.error_rate, 1e-3))
 
-    def _read(self, X: Any, *, reset: bool) -> tuple[list[Field], Int]:
-        """The fields and the exclusive group of every record (−1: none)."""
+    def _read(self, X: Any, *, reset: bool) -> tuple[list[Field], Int, list[str]]:
+        """The fields, the exclusive group of every record (−1: none), and the groups."""
         columns = columns_of(X)
         if columns is None or (
             self.fields is None and self.exclusive is None and only_numbers(columns)
@@ -185,7 +189,10 @@ class Dossier(ConstrainedClusterer):
                 raise InvalidParameter(f"exclusive={groups!r} is no column of X.{known}")
             groups = columns[groups]
             columns = {name: column for name, column in columns.items() if name != self.exclusive}
-        fields = read_fields(X if columns is None else columns, self.fields)
+        kinds = self.fields
+        if not reset and columns is not None:  # few new values may look like another kind
+            kinds = {f.name: f.kind for f in self.fields_ if f.name in columns}
+        fields = read_fields(X if columns is None else columns, kinds)
         n = len(fields[0].values)
         if not n:
             raise InvalidData("there is no row.")
@@ -196,7 +203,7 @@ class Dossier(ConstrainedClusterer):
             fields = self._in_order(fields)
             if not isinstance(self.exclusive, str):
                 groups = None  # those that were given are of the fitted records
-        return fields, group_numbers(groups, n)
+        return fields, *group_numbers(groups, n, () if reset else self.groups_)
 
     def _as_array(self, X: Any, *, reset: bool) -> Any:
         """Numbers as every estimator takes them; texts as an array of objects (n, d)."""
@@ -239,16 +246,15 @@ class Dossier(ConstrainedClusterer):
         self, fields: list[Field], problem: RecordProblem, solution: Solution, given: Constraints
     ) -> None:
         labels = solution.labels
-        i, j = solution.pairs.T
-        chance = logistic(solution.log_odds)
-        joined = labels[i] == labels[j]
-        sure = chance[joined].sum()
-        hits = np.isin(given.must_link @ [problem.n, 1], problem.pairs @ [problem.n, 1])
+        at = places(given.must_link, problem.pairs, problem.n)
+        held = np.append(problem.pairs, [[-1, -1]], axis=0)[at]
+        hits = (held == given.must_link).all(axis=1)
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
-        self.precision_ = float(sure / joined.sum()) if joined.any() else 1.0
-        self.recall_ = float(sure / chance.sum()) if chance.sum() > 0 else 1.0
+        self.precision_ = expected_precision(solution)
+        self.recall_ = expected_recall(solution)
         self.candidate_recall_ = float(hits.mean()) if hits.size else float("nan")
+        self.threshold_ = solution.threshold
         self.error_rate_ = solution.belief.error_rate
         self.pairs_ = solution.pairs
         self.log_odds_ = solution.log_odds
@@ -257,8 +263,8 @@ class Dossier(ConstrainedClusterer):
         self.belief_ = solution.belief
         self.constraints_ = given
         self.exclusive_ = problem.exclusive
-        strength = given.strength(1.0 - min(self.error_rate_, 0.49))
-        self.violations_ = broken_pairs(labels, given, strength)
+        self.rivals_ = problem.rivals
+        self.violations_ = self._broken(labels, given)
         finite = np.where(np.isfinite(solution.log_odds), solution.log_odds, 0.0)
         none = np.empty((0, 2), dtype=np.int64)
         graph = Graph(
@@ -285,19 +291,19 @@ class Dossier(ConstrainedClusterer):
         n = self.labels_.size
         every = unique_pairs(np.concatenate([rows, self.constraints_.pairs]), n)
         said = told(every, self.constraints_, self.error_rate_, n)
-        keys = rows.min(axis=1, initial=n) * n + rows.max(axis=1, initial=0)
-        at = np.searchsorted(every @ [n, 1], keys)
+        at = places(np.sort(rows, axis=1), every, n)
         own = rows[:, 0] == rows[:, 1]
         answers = np.where(own, np.inf, said[np.where(own, 0, at)] if every.size else 0.0)
-        return self.belief_.log_odds(levels) + answers, levels
+        return self.belief_.log_odds(levels, rows, self.rivals_) + answers, levels
 
     def explain(self, i: int, j: int) -> PairExplanation:
         """Why records i and j are taken to be the same or not, by field."""
         rows = self._check_pairs([(i, j)])
         total, levels = self._pair_log_odds(rows)
         names = [field.name for field in self.fields_]
-        answers = float(total[0] - self.belief_.log_odds(levels)[0])
-        return explain_levels(self.belief_, names, levels[0], answers)
+        answers = float(total[0] - self.belief_.log_odds(levels, rows, self.rivals_)[0])
+        lead = self.rivals_.lead(rows, self.belief_.classes.log_odds(levels))
+        return explain_levels(self.belief_, names, levels[0], float(lead[0]), answers)
 
     def suspect_pairs(self, k: int | None = 10) -> PairTable:
         """The `k` soft answers most likely wrong (None: all), each with that probability."""
@@ -317,69 +323,54 @@ class Dossier(ConstrainedClusterer):
         too, and gives new clusters numbers.
         """
         check_is_fitted(self)
-        new, groups = self._read(X, reset=False)
-        n = self.labels_.size
-        pairs, weight, _ = self._compare_new(new, groups, among_new=False)
-        found = np.full(len(new[0].values), -1, dtype=np.int64)
-        if not len(pairs):
-            return found
-        # Sum of the log-odds with each cluster; members that are no candidates count against it.
-        keys, back = np.unique(
-            (pairs[:, 1] - n) * self.n_clusters_ + self.labels_[pairs[:, 0]], return_inverse=True
-        )
-        row, cluster = np.divmod(keys, self.n_clusters_)
-        unlisted = np.bincount(self.labels_)[cluster] - np.bincount(back)
-        total = np.asarray(np.bincount(back, weight) - PENALTY * unlisted)
-        order = np.lexsort((-cluster, total))  # the best comes last, and stays
-        order = order[total[order] > 0]
-        found[row[order]] = cluster[order]
-        return found
+        new, groups, _ = self._read(X, reset=False)
+        return nearest_clusters(self._known(), new, groups)
 
-    def extend(self, X: Any) -> Int:
+    def extend(self, X: Any, *, constraints: Any = None) -> Int:
         """Add new records to the model: each joins a cluster or founds one; their labels, (n,).
 
-        Clusters that were there stay as they are. Nothing is learned from the new records.
+        Clusters that were there stay as they are and keep their numbers. Nothing is learned from
+        the new records or the answers about them.
+
+        Parameters
+        ----------
+        X : as for `fit`
+        constraints : Constraints, optional
+            Further answers, of all records so far and then the new ones. Hard ones are kept;
+            answers about two old records change nothing, and are broken or not.
         """
         check_is_fitted(self)
-        new, groups = self._read(X, reset=False)
-        n, m = self.labels_.size, len(new[0].values)
-        pairs, weight, exclusive = self._compare_new(new, groups, among_new=True)
-        known = np.where(np.arange(n + m) < n, 0, -1)  # two known clusters are never joined
-        _, first, back = np.unique(self.labels_, return_index=True, return_inverse=True)
-        together = np.column_stack([first[back], np.arange(n)])
-        none = np.empty((0, 2), dtype=np.int64)
-        groups_of = np.column_stack([exclusive, known])
-        graph = Graph(n + m, pairs, weight, PENALTY, together, none, groups_of)
-        labels = partition(graph)
-        number = dict(zip(labels[:n].tolist(), self.labels_.tolist(), strict=True))
-        for label in labels[n:].tolist():
-            number.setdefault(label, len(number))
-        added = np.array([number[label] for label in labels[n:].tolist()], dtype=np.int64)
+        new, groups, names = self._read(X, reset=False)
+        n, m = self.labels_.size, groups.size
+        given = written_for(check_extension(constraints, n, m), type(self).__name__)
+        refuse_broken(given, self.labels_)
+        added, rivals = joined_clusters(self._known(), new, groups, given)
         self.fields_ = [old.joined(f) for old, f in zip(self.fields_, new, strict=True)]
         self.labels_ = np.concatenate([self.labels_, added])
-        self.n_clusters_ = len(number)
-        self.exclusive_ = exclusive
-        self.constraints_ = self.constraints_.relabel(np.arange(n), n + m)
+        self.n_clusters_ = np.unique(self.labels_).size
+        self.exclusive_ = np.concatenate([self.exclusive_, groups])
+        self.groups_ = names
+        self.rivals_ = rivals
+        self.constraints_ = self.constraints_.relabel(np.arange(n), n + m) + given
+        self.violations_ = self._broken(self.labels_, self.constraints_)
         return added
 
-    def _compare_new(
-        self, new: list[Field], groups: Int, *, among_new: bool
-    ) -> tuple[Int, NDArray[np.float64], Int]:
-        """Candidate pairs of new records, what it is worth to join them, and exclusive groups."""
-        n = self.labels_.size
-        fields = [old.joined(field) for old, field in zip(self.fields_, new, strict=True)]
-        exclusive = np.concatenate([self.exclusive_, groups])
-        pairs = find_candidates(fields, n_known=n, exclusive=exclusive)
-        if among_new:
-            own = find_candidates(new, exclusive=groups) + n
-            pairs = unique_pairs(np.concatenate([pairs, own]), n + len(groups))
-        # A record that is like one of a cluster is compared with all of it.
-        mates = _cluster_mates(pairs[pairs[:, 0] < n], self.labels_)
-        pairs = unique_pairs(np.concatenate([pairs, mates]), n + len(groups))
-        apart = (exclusive[pairs[:, 0]] >= 0) & (exclusive[pairs[:, 0]] == exclusive[pairs[:, 1]])
-        log_odds = self.belief_.log_odds(Comparison(fields, n).levels(pairs))
-        log_odds -= np.log(self.threshold / (1 - self.threshold))
-        return pairs, np.where(apart, -1e7, log_odds), exclusive
+    def _broken(self, labels: Int, given: Constraints) -> PairTable:
+        strength = given.strength(1.0 - min(self.error_rate_, 0.49))
+        return broken_pairs(labels, given, strength)
+
+    def _by_cluster(self) -> tuple[str, ...]:
+        return ()  # only labels go by cluster
+
+    def _known(self) -> Known:
+        return Known(
+            self.fields_,
+            self.labels_,
+            self.exclusive_,
+            self.belief_,
+            self.rivals_,
+            self.threshold_,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -392,23 +383,9 @@ def pose_records(X: Any, *, fields: Any = None, exclusive: Any = None) -> Record
 
     Parameters are those of `Dossier`.
     """
-    read, groups = Dossier(fields, exclusive=exclusive)._read(X, reset=True)
+    read, groups, _ = Dossier(fields, exclusive=exclusive)._read(X, reset=True)
     with one_blas_thread():
         return pose(read, groups, np.empty((0, 2), dtype=np.int64))
-
-
-def _cluster_mates(pairs: Int, labels: Int) -> Int:
-    """The new record of each pair (known, new) with every known one of the same cluster."""
-    if not len(pairs):
-        return pairs
-    order = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels)
-    starts = np.cumsum(sizes) - sizes
-    asked = np.unique(np.column_stack([labels[pairs[:, 0]], pairs[:, 1]]), axis=0)
-    many = np.minimum(sizes[asked[:, 0]], _LARGE)
-    new = np.repeat(asked[:, 1], many)
-    offset = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
-    return np.column_stack([order[np.repeat(starts[asked[:, 0]], many) + offset], new])
 
 
 def _warn_of_large_clusters(labels: Int) -> None:

@@ -12,6 +12,7 @@ from coterie.records.learning import Belief
 
 __all__ = ["PairExplanation", "explain_levels"]
 
+_LEADS = 0.25  # from here on a pair leads, or another does
 _ORDERS = 32  # in which fields are looked at, and each of them backwards
 
 
@@ -21,10 +22,10 @@ class PairExplanation(NamedTuple):
     Attributes
     ----------
     names : tuple of str
-        Fields.
+        Fields; and "other records", once answers tell what it means that others are more alike.
     findings : tuple of str
         What was found in each, in words.
-    terms : (F,)
+    terms : (F,) or (F + 1,)
         What each adds to the log-odds, in nats.
     start : float
         The log-odds before any field is looked at.
@@ -55,9 +56,9 @@ class PairExplanation(NamedTuple):
 
 
 def explain_levels(
-    belief: Belief, names: list[str], levels: NDArray[np.int8], answers: float
+    belief: Belief, names: list[str], levels: NDArray[np.int8], lead: float, answers: float
 ) -> PairExplanation:
-    """The explanation of a pair with these levels (F,).
+    """The explanation of a pair with these levels (F,) and this lead before other pairs.
 
     Log-odds are no sum over fields where there are more than two classes of pairs. A term is what
     a field adds on average over orders in which the fields are looked at (Shapley's value, by 64
@@ -75,15 +76,19 @@ def explain_levels(
             terms[f] += (after - value) / len(orders)
             value = after
     start = _log_odds(belief, levels, [])
-    total = float(belief.log_odds(levels[None])[0])
-    return PairExplanation(
-        tuple(names),
-        tuple(LEVELS[level] for level in levels),
-        terms,
-        start,
-        answers,
-        total + answers,
-    )
+    total = _log_odds(belief, levels, np.arange(n_fields))
+    findings = [LEVELS[level] for level in levels]
+    if belief.of_lead:
+        names, findings = [*names, "other records"], [*findings, _words_of(lead)]
+        terms = np.append(terms, belief.of_lead * lead)
+        total += belief.of_lead * lead
+    return PairExplanation(tuple(names), tuple(findings), terms, start, answers, total + answers)
+
+
+def _words_of(lead: float) -> str:
+    if abs(lead) < _LEADS:
+        return "one is as alike"
+    return "none is as alike" if lead > 0 else "one is more alike"
 
 
 def _log_odds(belief: Belief, levels: NDArray[np.int8], looked_at: Any) -> float:

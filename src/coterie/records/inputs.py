@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,23 +41,24 @@ def as_objects(X: Any) -> NDArray[Any] | None:
     return None
 
 
-def group_numbers(values: Any, n: int) -> Int:
-    """A number for each different value, −1 where it is missing."""
+def group_numbers(values: Any, n: int, known: Sequence[str] = ()) -> tuple[Int, list[str]]:
+    """A number for each different value, −1 where it is missing, and the values by number.
+
+    Values that are `known` already keep their numbers.
+    """
     if values is None:
-        return np.full(n, -1, dtype=np.int64)
+        return np.full(n, -1, dtype=np.int64), list(known)
     held = np.asarray(values)
     if held.shape != (n,):
         raise InvalidParameter(
             f"exclusive has shape {held.shape}; give one group for each of the {n} records."
         )
-    number: dict[Any, int] = {}
-    return np.array(
-        [
-            -1 if v is None or v != v or v == "" else number.setdefault(v, len(number))
-            for v in held.tolist()
-        ],
-        dtype=np.int64,
-    )
+    number = {value: at for at, value in enumerate(known)}
+    found = [
+        -1 if v is None or v != v or v == "" else number.setdefault(str(v), len(number))
+        for v in held.tolist()
+    ]
+    return np.array(found, dtype=np.int64), list(number)
 
 
 def check_hard(given: Constraints, exclusive: Int) -> None:

@@ -1,15 +1,18 @@
 """P(same) by the answers: a regularised logistic regression around what was found without any.
 
 log-odds(pair) = a · (log-odds by the classes) + Σ_c β_c P(class c | pair) + Σ_f δ_f[level of f]
+                 + γ · lead(pair)
 
-a is near 1, β and δ near 0, unless answers say otherwise: β can turn the opinion about a whole
-class of pairs after a few of them. How near δ is to 0, and how often answers are wrong, follows
-from how probable they make the answers (Laplace's approximation of the evidence).
+a is near 1, β, γ and δ near 0, unless answers say otherwise: β can turn the opinion about a whole
+class of pairs after a few of them, γ tells how much it counts that another record is more alike
+(`rivals`). How near, and how often answers are wrong, are weighed by how probable they make the
+answers (Laplace's approximation of the evidence). One of the possibilities is that the start is
+right. It is the likelier beforehand the fewer pairs are in doubt: where the classes are clear-cut,
+a few answers against them are wrong answers rather than news.
 """
 
 from __future__ import annotations
 
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,15 +20,32 @@ from numpy.typing import NDArray
 
 from coterie.records.classes import PairClasses
 from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING
+from coterie.records.rivals import Rivals
 
 __all__ = ["Answers", "Belief", "learn"]
 
 Float = NDArray[np.float64]
 
-_DEVIATIONS = (0.1, 0.3, 1.0)  # of δ, to choose from
+
+class _Start(NamedTuple):
+    """How far a, γ, β and δ may be from the start: standard deviations."""
+
+    scale: float
+    of_lead: float
+    of_class: float
+    of_level: float
+
+
+_RIGHT = _Start(0.05, 0.3, 0.3, 0.03)
+_OFF = tuple(
+    _Start(0.15, gamma, beta, delta)
+    for gamma in (0.3, 2.0)
+    for beta in (1.0, 2.0)
+    for delta in (0.1, 0.3, 0.5)
+)
+_LEAST_DOUBT = 0.01  # that the start is off, however clear-cut it seems
 _ERROR_RATES = (0.02, 0.05, 0.1, 0.2)  # of answers, to choose from
 _FEW_ERRORS = 15.0  # the prior of the error rate is (1 − ε)^15
-_SCALE_DEVIATION, _CLASS_DEVIATION = 0.15, 2.0  # of a and β
 _STEPS = 50
 
 
@@ -35,6 +55,8 @@ class Answers(NamedTuple):
     Attributes
     ----------
     levels : (m, F) int8
+    lead : (m,)
+        See `Rivals.lead`.
     same : (m,) bool
     wrong : (m,)
         Probability that an answer is wrong where it is known; NaN where it is to be estimated.
@@ -43,6 +65,7 @@ class Answers(NamedTuple):
     """
 
     levels: NDArray[np.int8]
+    lead: Float
     same: NDArray[np.bool_]
     wrong: Float
     weight: Float
@@ -56,6 +79,8 @@ class Belief(NamedTuple):
     classes : PairClasses
     scale : float
         a.
+    of_lead : float
+        γ.
     of_class : (C,)
         β.
     of_level : (F, levels)
@@ -66,13 +91,17 @@ class Belief(NamedTuple):
 
     classes: PairClasses
     scale: float
+    of_lead: float
     of_class: Float
     of_level: Float
     error_rate: float
 
-    def log_odds(self, levels: NDArray[np.int8]) -> Float:
-        """log P(same) / P(different) by the fields, (m,)."""
-        found = self.scale * self.classes.log_odds(levels)
+    def log_odds(self, levels: NDArray[np.int8], pairs: NDArray[np.int64], rivals: Rivals) -> Float:
+        """log P(same) / P(different) of pairs (m, 2) by the fields, levels (m, F), and rivals."""
+        base = self.classes.log_odds(levels)
+        found = self.scale * base
+        if self.of_lead:
+            found += self.of_lead * rivals.lead(pairs, base)
         if self.of_class.any():
             found += self.classes.shares(levels) @ self.of_class
         for f in np.flatnonzero(self.of_level.any(axis=1)):
@@ -93,32 +122,40 @@ def learn(classes: PairClasses, answers: Answers, error_rate: float | None = Non
     n_classes, n_fields, _ = classes.log_level.shape
     if not answers.same.size:
         rate = _ERROR_RATES[1] if error_rate is None else error_rate
-        return Belief(classes, 1.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
+        return Belief(classes, 1.0, 0.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
     used = _stepped(answers.levels)
     columns = np.flatnonzero(used.any(axis=0))
     base = classes.log_odds(answers.levels)
-    design = np.column_stack([base, classes.shares(answers.levels), used[:, columns]])
-    spread = np.ones(design.shape[1])
-    spread[0], spread[1 : n_classes + 1] = _SCALE_DEVIATION, _CLASS_DEVIATION
+    shares = classes.shares(answers.levels)
+    design = np.column_stack([base, answers.lead, shares, used[:, columns]])
+    widths = 1, 1, n_classes, columns.size
     rates = _ERROR_RATES if error_rate is None else (error_rate,)
-    fits = []
-    for deviation, rate in product(_DEVIATIONS, rates):
-        spread[n_classes + 1 :] = deviation
-        fits.append(_fit(design, answers, spread, rate))
+    fits = [
+        _fit(design, answers, np.repeat(start, widths), rate, before)
+        for start, before in _possible_starts(classes.doubt)
+        for rate in rates
+    ]
     # Weighed by their evidence rather than the best alone: a few answers seldom decide.
     evidence = np.array([fit.evidence for fit in fits])
     share = np.exp(evidence - np.logaddexp.reduce(evidence))
     weights = share @ np.array([fit.weights for fit in fits])
     rate = float(share @ np.array([fit.error_rate for fit in fits]))
     steps = np.zeros(n_fields * N_LEVELS)
-    steps[columns] = weights[n_classes + 1 :]
+    steps[columns] = weights[n_classes + 2 :]
     return Belief(
         classes,
         float(weights[0]),
-        weights[1 : n_classes + 1],
+        float(weights[1]),
+        weights[2 : n_classes + 2],
         steps.reshape(n_fields, N_LEVELS) @ _STEPS_OF.T,
         rate,
     )
+
+
+def _possible_starts(doubt: float) -> list[tuple[_Start, float]]:
+    """Each with its log-probability before the answers; `doubt` pairs in doubt for a likely one."""
+    off = (doubt + _LEAST_DOUBT) / (doubt + 1.0)
+    return [(_RIGHT, np.log1p(-off)), *((start, np.log(off / len(_OFF))) for start in _OFF)]
 
 
 def _steps() -> Float:
@@ -146,8 +183,13 @@ class _Fitted(NamedTuple):
     evidence: float
 
 
-def _fit(design: Float, answers: Answers, spread: Float, error_rate: float) -> _Fitted:
-    """Most probable weights by Fisher scoring, and the evidence for spread and error rate."""
+def _fit(
+    design: Float, answers: Answers, spread: Float, error_rate: float, before: float
+) -> _Fitted:
+    """Most probable weights by Fisher scoring, and the evidence for spread and error rate.
+
+    `before` is the log-probability of that spread without answers.
+    """
     wrong = np.where(np.isnan(answers.wrong), error_rate, answers.wrong)
     mean = np.zeros(design.shape[1])
     mean[0] = 1.0
@@ -172,7 +214,7 @@ def _fit(design: Float, answers: Answers, spread: Float, error_rate: float) -> _
         if gained < 1e-6:
             break
     _, logdet = np.linalg.slogdet(information)
-    evidence = value + 0.5 * np.log(precision).sum() - 0.5 * logdet
+    evidence = before + value + 0.5 * np.log(precision).sum() - 0.5 * logdet
     return _Fitted(weights, error_rate, float(evidence + _FEW_ERRORS * np.log1p(-error_rate)))
 
 

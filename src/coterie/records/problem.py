@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
-from coterie.records.candidates import find_candidates, pairs_in_groups, unique_pairs
+from coterie.records.candidates import find_candidates, pairs_in_groups, places, unique_pairs
 from coterie.records.classes import PairClasses, fit_classes
 from coterie.records.comparison import Comparison
 from coterie.records.fields import Field
 from coterie.records.learning import Answers, Belief, learn
 from coterie.records.partition import Graph, components, partition
+from coterie.records.rivals import Rivals, find_rivals
 
 __all__ = ["PENALTY", "RecordProblem", "Solution", "logistic", "pose", "solve"]
 
@@ -25,6 +26,8 @@ _BACKGROUND = 20_000  # random pairs that show what strangers are like
 _CLOSE_AT = -3.0  # nats: records that hang together by pairs above this are all compared
 _CLOSE_UP_TO = 500  # if they are so few
 _CLOSE_PAIRS = 40  # a record, that this may add: the smallest such groups first
+_LEAST_THRESHOLD = 0.25
+_FEW_ANSWERS = 10  # answers at which a threshold is half way to the best one
 _SURE = 0.001  # a hard answer is taken to be wrong so seldom
 
 
@@ -40,6 +43,7 @@ class RecordProblem(NamedTuple):
     levels : (m, F) int8
     classes : PairClasses
     exclusive : (n,) int64
+    rivals : Rivals
     """
 
     n: int
@@ -48,6 +52,7 @@ class RecordProblem(NamedTuple):
     levels: NDArray[np.int8]
     classes: PairClasses
     exclusive: Int
+    rivals: Rivals
 
 
 class Solution(NamedTuple):
@@ -58,18 +63,23 @@ class Solution(NamedTuple):
     belief : Belief
     pairs : (m, 2) int64
         All pairs that were compared.
+    levels : (m, F) int8
     by_fields : (m,)
         Log-odds by the fields.
     log_odds : (m,)
         With what the answers say of the pair itself, ±inf where that is hard.
     labels : (n,) int64
+    threshold : float
+        Probability from which two records alone were joined.
     """
 
     belief: Belief
     pairs: Int
+    levels: NDArray[np.int8]
     by_fields: Float
     log_odds: Float
     labels: Int
+    threshold: float
 
 
 def logistic(log_odds: Float) -> Float:
@@ -85,7 +95,8 @@ def pose(fields: list[Field], exclusive: Int, extra: Int) -> RecordProblem:
     pairs = unique_pairs(np.concatenate([found, extra]), n)
     levels = comparison.levels(pairs)
     classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n)
-    return RecordProblem(n, comparison, pairs, levels, classes, exclusive)
+    rivals = find_rivals(n, pairs, classes.log_odds(levels))
+    return RecordProblem(n, comparison, pairs, levels, classes, exclusive, rivals)
 
 
 def _random_pairs(n: int) -> Int:
@@ -101,13 +112,20 @@ def solve(
     constraints: Constraints,
     *,
     error_rate: float | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
 ) -> Solution:
-    """P(same) by the answers, and the partition that follows."""
-    belief = learn(problem.classes, answers_of(problem.comparison, constraints), error_rate)
+    """P(same) by the answers, and the partition that follows.
+
+    Without a `threshold` the one of the best expected F1 is taken, see `best_threshold`.
+    """
+    belief = learn(problem.classes, answers_of(problem, constraints), error_rate)
     pairs = _close(problem, belief, constraints.pairs)
-    by_fields = belief.log_odds(problem.comparison.levels(pairs))
+    levels = _levels(problem, pairs)
+    by_fields = belief.log_odds(levels, pairs, problem.rivals)
     log_odds = by_fields + told(pairs, constraints, belief.error_rate, problem.n)
+    if threshold is None:
+        counted = np.where(constraints.is_hard, 1.0, constraints.weight).sum()
+        threshold = best_threshold(logistic(log_odds), float(counted))
     hard = constraints.is_hard
     graph = Graph(
         problem.n,
@@ -118,15 +136,32 @@ def solve(
         constraints.pairs[hard & (constraints.kind < 0)],
         problem.exclusive[:, None],
     )
-    return Solution(belief, pairs, by_fields, log_odds, partition(graph))
+    return Solution(belief, pairs, levels, by_fields, log_odds, partition(graph), threshold)
 
 
-def answers_of(comparison: Comparison, constraints: Constraints) -> Answers:
+def best_threshold(chance: Float, n_answers: float) -> float:
+    """The probability from which on pairs, P(same) = `chance` (m,), are joined for the best F1.
+
+    With the k likeliest joined, F1 is 2 Σ_{i ≤ k} p_i / (k + Σ p); the best of these is F*, and
+    joining a pair then pays from p = F* / 2 on (Lipton, Elkan and Naryanaswamy 2014). Near 1/2
+    where nearly everything is clear, lower where all is in doubt, and never below 1/4: where
+    hardly any records are the same, F1 would have guesses joined. Probabilities are right only as
+    answers come, so it leaves 1/2 with their number.
+    """
+    ordered = np.sort(chance)[::-1]
+    found = 2.0 * np.cumsum(ordered) / (np.arange(1, ordered.size + 1) + ordered.sum())
+    best = np.clip(0.5 * found.max(initial=0.0), _LEAST_THRESHOLD, 0.5)
+    return float(0.5 + (best - 0.5) * n_answers / (n_answers + _FEW_ANSWERS))
+
+
+def answers_of(problem: RecordProblem, constraints: Constraints) -> Answers:
     """The pairs that say something, as answers about the same record."""
     used = constraints.weight > 0
     wrong = np.where(constraints.is_hard, _SURE, 1.0 - constraints.certainty)
+    levels = problem.comparison.levels(constraints.pairs[used])
     return Answers(
-        comparison.levels(constraints.pairs[used]),
+        levels,
+        problem.rivals.lead(constraints.pairs[used], problem.classes.log_odds(levels)),
         constraints.kind[used] > 0,
         np.clip(wrong[used], _SURE, 0.5),
         np.where(constraints.is_hard, 1.0, constraints.weight)[used],
@@ -136,10 +171,20 @@ def answers_of(comparison: Comparison, constraints: Constraints) -> Answers:
 def told(pairs: Int, constraints: Constraints, error_rate: float, n: int) -> Float:
     """What the answers add to the log-odds of each pair (m,); every answered pair is among them."""
     strength = constraints.strength(1.0 - min(max(error_rate, 1e-6), 0.49)) * constraints.kind
-    at = np.searchsorted(pairs @ [n, 1], constraints.pairs @ [n, 1])
     found = np.zeros(len(pairs))
-    np.add.at(found, at, strength)
+    np.add.at(found, places(constraints.pairs, pairs, n), strength)
     return found
+
+
+def _levels(problem: RecordProblem, pairs: Int) -> NDArray[np.int8]:
+    """Levels (m, F) of pairs; every candidate is among them and was compared already."""
+    known = places(problem.pairs, pairs, problem.n)
+    levels = np.empty((len(pairs), problem.levels.shape[1]), dtype=np.int8)
+    levels[known] = problem.levels
+    other = np.ones(len(pairs), dtype=np.bool_)
+    other[known] = False
+    levels[other] = problem.comparison.levels(pairs[other])
+    return levels
 
 
 def _most_rows(sizes: Int, n: int) -> int:
@@ -154,7 +199,7 @@ def _most_rows(sizes: Int, n: int) -> int:
 
 def _close(problem: RecordProblem, belief: Belief, answered: Int) -> Int:
     """The candidates and, of records that hang together by them, all pairs; and those answered."""
-    likely = belief.log_odds(problem.levels) > _CLOSE_AT
+    likely = belief.log_odds(problem.levels, problem.pairs, problem.rivals) > _CLOSE_AT
     _, group = components(problem.n, problem.pairs[likely])
     more = pairs_in_groups(group, _most_rows(np.bincount(group), problem.n))
     return unique_pairs(np.concatenate([problem.pairs, more, answered]), problem.n)

@@ -14,7 +14,7 @@ from scipy import sparse
 __all__ = ["Letters", "grams", "letters_of", "tidy", "weighed"]
 
 _NO_WORD = re.compile(r"[\W_]+")
-_BUCKETS = 1 << 22  # n-grams are told apart by a hash of so many values
+_BUCKETS = 1 << 22  # values of the hash
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -44,8 +44,10 @@ def letters_of(texts: Sequence[str]) -> Letters:
     return Letters(np.concatenate([[0], np.cumsum(lengths)]), codes)
 
 
-def grams(texts: Sequence[str], lengths: Sequence[int]) -> sparse.csr_array:
-    """Counts (n, buckets) of the character n-grams of these lengths.
+def grams(
+    texts: Sequence[str], lengths: Sequence[int], buckets: int = _BUCKETS
+) -> sparse.csr_array:
+    """Counts (n, buckets) of the character n-grams of these lengths, told apart by a hash.
 
     Words count with a space on either side; a text of fewer letters than `length` has none.
     """
@@ -61,10 +63,10 @@ def grams(texts: Sequence[str], lengths: Sequence[int]) -> sparse.csr_array:
             value ^= value >> np.uint64(29)
         inside = rows[:size] == rows[codes.size - size :]
         found_rows.append(rows[:size][inside])
-        found.append((value[inside] % np.uint64(_BUCKETS)).astype(np.int64))
+        found.append((value[inside] % np.uint64(buckets)).astype(np.int64))
     row, column = np.concatenate(found_rows), np.concatenate(found)
     counts = sparse.coo_array(
-        (np.ones(row.size), (row, column)), shape=(len(texts), _BUCKETS)
+        (np.ones(row.size), (row, column)), shape=(len(texts), buckets)
     ).tocsr()
     counts.sum_duplicates()
     return counts

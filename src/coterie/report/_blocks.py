@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from coterie.report._html import Html, tag
 
-__all__ = ["Cell", "Section", "bar_cell", "section", "table"]
+__all__ = ["Cell", "Section", "bar_cell", "section", "table", "waterfall"]
 
 _LONG = 24  # characters that may need more than one line
 
@@ -84,3 +85,22 @@ def bar_cell(value: str, share: float, class_: str = "") -> Cell:
     """A number over a bar of `share` of the cell; from the middle where the class says so."""
     bar = tag("span", class_=f"bar {class_}".strip(), style=f"--w:{100 * share:.1f}%")
     return Cell(tag("td", tag("span", value, class_="value"), bar, class_="bars"))
+
+
+def waterfall(caption: str, names: Sequence[str], steps: Sequence[float], end: str) -> Html:
+    """Steps one after the other, each a bar from where the last one ended; then the whole.
+
+    A table, so that it can be read aloud and on a phone.
+    """
+    ends = [0.0, *accumulate(steps)]
+    low, high = min(ends), max(ends)
+    span = (high - low) or 1.0
+    spans = [*pairwise(ends), (0.0, ends[-1])]
+    rows = []
+    for name, (start, stop) in zip([*names, end], spans, strict=True):
+        left, width = (min(start, stop) - low) / span, abs(stop - start) / span
+        kind = "up" if stop >= start else "down"
+        style = f"--x:{100 * left:.1f}%;--w:{100 * width:.1f}%"
+        bar = Cell(tag("td", tag("span", class_=f"bar {kind}", style=style), class_="bars"))
+        rows.append([name, f"{stop - start:+.1f}".replace("-", "\N{MINUS SIGN}"), bar])
+    return table(caption, ["", "nats", ""], rows, "waterfall")

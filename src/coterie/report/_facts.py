@@ -24,43 +24,16 @@ from coterie.plot.inputs import (
 )
 from coterie.plot.layout import FlatMap, lay_out, project
 from coterie.report._records import Records, Units, read_ids, read_units
+from coterie.report.clusters import Cluster, describe, moments, words_alone
 
-__all__ = ["Cluster", "Facts", "Truth", "Typical", "gather"]
+__all__ = ["Facts", "Truth", "gather"]
 
-TOP_FEATURES = 6
-TOP_WORDS = 15
-NEAREST = 5
 MOST_DETAILED = 40  # clusters described one by one, the largest first
 MOST_COMPARED = 25  # classes and clusters in the table of the truth: the rest are counted together
 DRAWN_PAIRS = 500  # on the map: more lines hide the rows
 MOST_PAIRS = 10  # shown side by side
 # A pair is suspect from here on: the doubt the library has about any plain pair beforehand.
 LEAST_DOUBT = 0.05
-_BLOCK = 1 << 16  # rows centred at a time
-
-
-@dataclass(frozen=True)
-class Typical:
-    """A feature by which a cluster differs from all rows, in its own units."""
-
-    column: int
-    name: str
-    here: float
-    overall: float
-    spread: float  # standard deviation over all rows
-    difference: float  # (here − overall) / spread
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """One cluster; `typical` and `nearest` are empty for those that are only counted."""
-
-    index: int
-    name: str
-    size: int
-    share: float
-    typical: tuple[Typical, ...] = ()
-    nearest: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +99,7 @@ def gather(
         ids=read_ids(ids, n),
         records=Records(records, rows, names, scale),
         labels=labels,
-        clusters=_clusters(rows, _words_alone(names), scale, values, labels),
+        clusters=_clusters(rows, words_alone(names), scale, values, labels),
         constraints=known,
         all_pairs_known=all_known,
         broken=broken_mask(known, labels),
@@ -146,8 +119,7 @@ def _clusters(
 ) -> list[Cluster]:
     sizes = np.bincount(labels, minlength=values.size)
     detailed = set(np.argsort(-sizes, kind="stable")[:MOST_DETAILED].tolist())
-    mean, spread = _moments(X)
-    words = bool(sp.issparse(X))
+    mean, spread = moments(X)
     order = np.argsort(labels, kind="stable")
     begin = np.r_[0, np.cumsum(sizes)]
     clusters = []
@@ -155,109 +127,11 @@ def _clusters(
         described: dict[str, Any] = {}
         if k in detailed:
             members = order[begin[k] : begin[k + 1]]
-            center = np.asarray(X[members].mean(axis=0, dtype=np.float64)).ravel()
-            typical = _typical_words if words else _typical
-            described["typical"] = typical(center, mean, spread, names, units)
-            described["nearest"] = _nearest(X, members, center)
+            told = describe(X, members, mean, spread, names, units)
+            described["typical"], described["nearest"] = told
         size = int(sizes[k])
         clusters.append(Cluster(k, str(value), size, size / labels.size, **described))
     return clusters
-
-
-def _words_alone(names: list[str]) -> list[str]:
-    """Names without what comes before the colon ("note:river"), where that is the same in all."""
-    columns = {name.partition(":")[0] for name in names if ":" in name}
-    if len(columns) != 1 or not all(":" in name for name in names):
-        return names
-    return [name.partition(":")[2] for name in names]
-
-
-def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of every column, (d,) each, without a copy of X."""
-    mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-    if sp.issparse(X):
-        squares = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        return mean, np.sqrt(np.maximum(squares - mean**2, 0.0))
-    total = np.zeros_like(mean)
-    for lo in range(0, X.shape[0], _BLOCK):
-        total += ((X[lo : lo + _BLOCK] - mean) ** 2).sum(axis=0)
-    return mean, np.sqrt(total / X.shape[0])
-
-
-def _typical(
-    center: FloatArray,
-    mean: FloatArray,
-    spread: FloatArray,
-    names: list[str],
-    units: Units,
-) -> tuple[Typical, ...]:
-    """Columns by standardised difference (center − mean) / spread, largest first."""
-    z = _standardised(center, mean, spread)
-    order = np.argsort(-np.abs(z), kind="stable")[:TOP_FEATURES]
-    return _as_typical(order[z[order] != 0], z, center, mean, spread, names, units)
-
-
-def _typical_words(
-    center: FloatArray,
-    mean: FloatArray,
-    spread: FloatArray,
-    names: list[str],
-    units: Units,
-) -> tuple[Typical, ...]:
-    """Columns of sparse rows that a cluster has more of: what it lacks is almost everything.
-
-    Of counts and weights of words by what each adds to the divergence of the cluster's words from
-    all words, p log(p / q): neither words that are everywhere nor those that hardly ever occur.
-    """
-    z = _standardised(center, mean, spread)
-    worth = z
-    if mean.min(initial=0.0) >= 0 and center.sum() > 0:
-        p, q = center / center.sum(), mean / mean.sum()
-        worth = p * np.log(np.divide(p, q, out=np.ones_like(p), where=p > 0))
-    order = np.argsort(-worth, kind="stable")[:TOP_WORDS]
-    return _as_typical(order[worth[order] > 0], z, center, mean, spread, names, units)
-
-
-def _standardised(center: FloatArray, mean: FloatArray, spread: FloatArray) -> FloatArray:
-    tiny = np.finfo(np.float64).eps * np.maximum(np.abs(mean), 1.0)
-    return np.divide(center - mean, spread, out=np.zeros_like(mean), where=spread > tiny)
-
-
-def _as_typical(
-    order: NDArray[np.intp],
-    z: FloatArray,
-    center: FloatArray,
-    mean: FloatArray,
-    spread: FloatArray,
-    names: list[str],
-    units: Units,
-) -> tuple[Typical, ...]:
-    return tuple(
-        Typical(
-            column=int(j),
-            name=names[j],
-            here=units.shown(j, center[j]),
-            overall=units.shown(j, mean[j]),
-            spread=float(units.spread[j] * spread[j]),
-            difference=float(z[j]),
-        )
-        for j in order
-    )
-
-
-def _nearest(X: Any, members: NDArray[np.int64], center: FloatArray) -> tuple[int, ...]:
-    """The members nearest to the mean of the cluster, by squared Euclidean distance.
-
-    Sparse rows by the cosine: short ones, and most of all empty ones, are near to every mean.
-    """
-    rows = X[members]
-    if sp.issparse(rows):
-        length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        product = np.asarray(rows @ center).ravel()
-        distance = -np.divide(product, length, out=np.full(length.shape, -np.inf), where=length > 0)
-    else:
-        distance = ((rows - center) ** 2).sum(axis=1)
-    return tuple(members[np.argsort(distance, kind="stable")[:NEAREST]].tolist())
 
 
 # -- pairs -------------------------------------------------------------------------------------

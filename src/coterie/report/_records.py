@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["Records", "Units", "number", "on_scale", "read_ids", "read_units", "shorten"]
+__all__ = [
+    "Records",
+    "Units",
+    "number",
+    "on_scale",
+    "read_columns",
+    "read_ids",
+    "read_units",
+    "shorten",
+    "shown_value",
+]
 
 LONGEST = 240  # characters of a field; whole documents would bury everything else
 MOST_FIELDS = 8
@@ -86,7 +96,7 @@ class Records:
     """
 
     def __init__(self, records: Any, X: Any, names: list[str], units: Units | None = None) -> None:
-        self._columns = None if records is None else _read_columns(records, X.shape[0])
+        self._columns = None if records is None else read_columns(records, X.shape[0])
         self._X = X
         self._names = names
         self._units = units or read_units(None, X.shape[1])
@@ -100,7 +110,7 @@ class Records:
         if self._columns is not None:
             first = [self._names[j] for j in features if self._names[j] in self._columns]
             shown = [*dict.fromkeys([*first, *self._columns])][:MOST_FIELDS]
-            return [(name, _shown(self._columns[name][row])) for name in shown]
+            return [(name, shown_value(self._columns[name][row])) for name in shown]
         if sp.issparse(self._X):
             return [("heaviest columns", self._heaviest(row))]
         chosen = list(features)[:MOST_FIELDS] or range(min(MOST_FIELDS, len(self._names)))
@@ -113,13 +123,14 @@ class Records:
         return ", ".join(self._names[j] for j in columns[order])
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """A cell as text, "" for none."""
     if isinstance(value, (float, np.floating)):
         return "" if math.isnan(value) else number(float(value), 6)
     return "" if value is None else shorten(value)
 
 
-def _read_columns(records: Any, n: int) -> dict[str, Any]:
+def read_columns(records: Any, n: int) -> dict[str, Any]:
     """Columns by name; each can be asked for the value of a row."""
     if isinstance(records, Mapping):
         columns = {str(name): values for name, values in records.items()}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import warnings
 from typing import Any
 
 import numpy as np
 
 from coterie.exceptions import CoterieWarning, InvalidData
-from coterie.plot.inputs import broken_mask
+from coterie.plot.inputs import as_rows, broken_mask
+from coterie.plot.layout import Projection, project
 from coterie.report.report import build_report
 from coterie.tables import Bundle, Column, Fitted, Table
 from coterie.tables.table import missing
@@ -35,8 +37,8 @@ def build_fitted_report(
     truth : str, optional
         Column of the true classes, to compare with; every row must have one.
     title : str, optional
-    projection : {"auto", "pca", "umap"} or array of shape (n, 2), default="auto"
-        As in `build_report`.
+    projection : {"auto", "pca", "tsne", "umap"} or array of shape (n, 2), default="auto"
+        As in `build_report`; "auto" is UMAP or t-SNE where rows are texts.
 
     Returns
     -------
@@ -49,19 +51,34 @@ def build_fitted_report(
     X, notes = recipe.apply(table)
     for note in notes:
         warnings.warn(note, CoterieWarning, stacklevel=2)
+    names = recipe.feature_names
+    units: Any = recipe.units
+    if recipe.of_texts:
+        # People know texts by their words, not by topics; the map shows the rows as clustered.
+        if isinstance(projection, str):
+            projection = _map_of_texts(as_rows(X), projection, names)
+        X, names = recipe.spelled(table)
+        units = None
     return build_report(
         bundle.model,
         X,
         constraints=fitted.constraints,
-        feature_names=recipe.feature_names,
+        feature_names=names,
         ids=None if recipe.id_column is None else fitted.ids,
         records=_records(table, recipe.columns, {recipe.id_column, truth}),
         truth=None if truth is None else _classes(table, truth),
-        units=recipe.units,
+        units=units,
         made=_made(fitted),
         title=title,
         projection=projection,
     )
+
+
+def _map_of_texts(X: Any, projection: str, names: list[str]) -> Projection:
+    """Principal components show next to nothing of a hundred topics: neighbourhoods do."""
+    if projection == "auto":
+        projection = "umap" if importlib.util.find_spec("umap") else "tsne"
+    return project(X, projection, names)
 
 
 def _about_pairs(fitted: Fitted) -> list[str]:

@@ -5,22 +5,18 @@ from __future__ import annotations
 import datetime
 import os
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from coterie.exceptions import InvalidParameter
 from coterie.files import new_file
 from coterie.report import _sections
-from coterie.report._blocks import Section
 from coterie.report._facts import gather
-from coterie.report._html import raw, safe, tag
 from coterie.report._made import how_it_was_made
+from coterie.report._pages import page
+from coterie.report.records import build_record_report
 
 __all__ = ["build_report", "write_report"]
-
-# The browser itself then refuses scripts and everything from elsewhere, whatever the text holds.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def build_report(
@@ -39,6 +35,8 @@ def build_report(
     projection: Any = "auto",
 ) -> str:
     """A report about a fitted model as one HTML page that needs nothing else.
+
+    Of a `Dossier` it is `build_record_report`.
 
     Parameters
     ----------
@@ -65,7 +63,7 @@ def build_report(
     title : str, optional
     date : date or str, optional
         Today if not given. All else depends on the input alone.
-    projection : {"auto", "pca", "umap"} or array of shape (n, 2), default="auto"
+    projection : {"auto", "pca", "tsne", "umap"} or array of shape (n, 2), default="auto"
         As in `coterie.plot.plot_clusters`.
 
     Returns
@@ -76,6 +74,10 @@ def build_report(
         raise InvalidParameter(
             f"a report is about a fitted estimator, got {type(model).__name__}; for labels alone "
             "see coterie.plot.plot_clusters."
+        )
+    if hasattr(model, "explain") and hasattr(model, "fields_"):  # records, not points on a map
+        return build_record_report(
+            model, records=records, ids=ids, truth=truth, made=made, title=title, date=date
         )
     facts = gather(
         model,
@@ -104,7 +106,7 @@ def build_report(
         )
         if part is not None
     ]
-    return _page(title, day, parts)
+    return page(title, day, parts)
 
 
 def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: Any) -> Path:
@@ -123,29 +125,7 @@ def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: An
         The file.
     """
     target = Path(path)
-    page = build_report(model, X, **options)
+    written = build_report(model, X, **options)
     with new_file(target) as temporary:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
+        temporary.write_text(written, encoding="utf-8", newline="\n")
     return target
-
-
-def _page(title: str, day: str, parts: list[Section]) -> str:
-    style = files("coterie.report").joinpath("style.css").read_text(encoding="utf-8")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name_="color-scheme", content="light dark"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", title),
-        tag("style", raw(style)),
-    )
-    links = [tag("li", tag("a", part.title, href=f"#{part.id}")) for part in parts]
-    contents = tag("nav", tag("ul", *links), aria_label="Contents")
-    body = tag(
-        "body",
-        tag("header", tag("h1", title, dir="auto"), tag("p", f"Coterie report, {day}"), contents),
-        tag("main", *(part.html for part in parts)),
-    )
-    return "<!DOCTYPE html>\n" + safe(tag("html", head, body, lang="en")) + "\n"

@@ -13,6 +13,7 @@ import numpy as np
 from coterie._npy import load_npy
 from coterie.exceptions import InvalidData
 from coterie.tables.table import Column, Table
+from coterie.tables.unpacking import check_unpacked
 
 __all__ = ["read_npy", "read_npz"]
 
@@ -37,11 +38,15 @@ def read_npz(path: Path) -> Table:
     """
     try:
         with zipfile.ZipFile(path) as archive:
+            for info in archive.infolist():
+                _refuse_forged(path, info)
+        check_unpacked(path)
+        with zipfile.ZipFile(path) as archive:
             arrays = {
                 info.filename.removesuffix(".npy"): _member(path, archive, info)
                 for info in archive.infolist()
             }
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise InvalidData(f"{path} is not a whole .npz file: {error}.") from error
     if "format" in arrays:
         return _table(path, _sparse(path, arrays), {})
@@ -55,9 +60,12 @@ def read_npz(path: Path) -> Table:
     return _table(path, tables[name], flat)
 
 
-def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+def _refuse_forged(path: Path, info: zipfile.ZipInfo) -> None:
     if info.file_size > info.compress_size * _DEFLATE_MOST + 1024:
         raise InvalidData(f"{path}: {info.filename} declares more bytes than it can hold; forged.")
+
+
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     try:
         return load_npy(io.BytesIO(archive.read(info)), info.file_size)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData, MissingDependency
+from coterie.tables.header import distinct_names
 from coterie.tables.table import MISSING_WORDS, Column, Table
 
 __all__ = [
+    "any_has",
     "arrow_numbers",
+    "arrow_seconds",
     "arrow_texts",
+    "arrow_vectors",
     "kind_of_type",
     "pyarrow",
     "read_arrow",
     "read_parquet",
     "texts_of_arrow",
+    "writable",
 ]
 
 
@@ -39,7 +45,7 @@ def read_parquet(path: Path) -> Table:
     parquet = import_module("pyarrow.parquet")
     try:
         return _table(path, parquet.read_table(path))
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, "Parquet", error) from error
 
 
@@ -48,31 +54,32 @@ def read_arrow(path: Path) -> Table:
     arrow = pyarrow("reading Arrow and Feather files")
     ipc = import_module("pyarrow.ipc")
     try:
-        with arrow.memory_map(str(path)) as source:
+        # Read, not mapped: a map of a file that somebody cuts short ends the whole process.
+        with arrow.OSFile(str(path)) as source:
             whole = source.read(6) == b"ARROW1"
             source.seek(0)
             reader = ipc.open_file(source) if whole else ipc.open_stream(source)
             return _table(path, reader.read_all())
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, "Arrow", error) from error
 
 
 def _table(path: Path, table: Any) -> Table:
-    names = table.column_names
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidData(f"{path} has two columns named {twice!r}; rename one.")
-    columns = {name: Column(name, table.column(name)) for name in names}
-    return Table(str(path), table.num_rows, columns)
+    table.validate(full=True)  # offsets that point elsewhere would end the process later
+    names, notes = distinct_names(path, table.column_names)
+    columns = {name: Column(name, table.column(at)) for at, name in enumerate(names)}
+    return Table(str(path), table.num_rows, columns, notes=notes)
 
 
 def _damaged(path: Path, what: str, error: Exception) -> InvalidData:
-    reason = str(error).splitlines()[0]
+    if isinstance(error, OSError) and error.errno:  # of the system; damage has no number
+        raise error
+    reason = (str(error) or type(error).__name__).splitlines()[0]
     return InvalidData(f"{path} is not a whole {what} file; write it again. ({reason})")
 
 
 def kind_of_type(kind: Any) -> str:
-    """What a pyarrow type holds: "number", "text" or "other"."""
+    """What a pyarrow type holds: "number", "text", "date", "vector" or "other"."""
     types = import_module("pyarrow").types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -80,6 +87,10 @@ def kind_of_type(kind: Any) -> str:
         return "number"
     if types.is_decimal(kind):
         return "number"
+    if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
+        return "date"
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return "vector" if kind_of_type(kind.value_type) == "number" else "other"
     text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     return "text" if text or types.is_null(kind) else "other"
 
@@ -99,7 +110,40 @@ def texts_of_arrow(values: Any) -> Any:
         return arrow.array(listed, arrow.large_string())
 
 
-def arrow_numbers(values: Any) -> NDArray[Any] | None:
+def any_has(values: Any, sign: str) -> bool:
+    """Whether a sign stands in some text."""
+    compute = import_module("pyarrow.compute")
+    return bool(compute.any(compute.match_substring(_plain(values), sign)).as_py())
+
+
+def arrow_seconds(values: Any) -> NDArray[np.float64]:
+    """Dates in seconds since 1970, times of the day since midnight (n,); NaN where missing."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    if arrow.types.is_time(values.type):
+        unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[values.type.unit]
+        whole = arrow.int32() if arrow.types.is_time32(values.type) else arrow.int64()
+        plain = compute.cast(compute.cast(values, whole), arrow.int64())
+    else:
+        unit = 1e6
+        plain = compute.cast(compute.cast(values, arrow.timestamp("us"), safe=False), arrow.int64())
+    return np.asarray(compute.cast(plain, arrow.float64(), safe=False).to_numpy()) / unit
+
+
+def arrow_vectors(values: Any) -> NDArray[Any] | None:
+    """Lists of one length as (n, d); None if lengths differ or a list or number is missing."""
+    arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
+    lengths = compute.list_value_length(values)
+    if not len(values) or values.null_count or len(compute.unique(lengths)) > 1:
+        return None
+    flat = compute.list_flatten(values)
+    kind = arrow.float32() if arrow.types.is_float32(flat.type) else arrow.float64()
+    if flat.null_count:
+        return None
+    numbers = np.asarray(compute.cast(flat, kind, safe=False).to_numpy())
+    return numbers.reshape(len(values), -1)
+
+
+def arrow_numbers(values: Any, missing: Sequence[str] = MISSING_WORDS) -> NDArray[Any] | None:
     """See `Column.numbers`; None if some value is not what pyarrow reads as a number."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     kind = kind_of_type(values.type)
@@ -108,10 +152,10 @@ def arrow_numbers(values: Any) -> NDArray[Any] | None:
         return np.asarray(values.to_numpy())
     if kind == "text" and not arrow.types.is_null(values.type):
         trimmed = compute.utf8_trim_whitespace(values)
-        words = arrow.array(MISSING_WORDS, trimmed.type)
+        words = arrow.array(missing, trimmed.type)
         nothing = arrow.scalar(None, trimmed.type)
         values = compute.if_else(compute.is_in(trimmed, value_set=words), nothing, trimmed)
-    elif kind == "other":
+    elif kind not in ("number", "text"):
         return None
     try:
         return np.asarray(compute.cast(values, arrow.float64(), safe=False).to_numpy())
@@ -131,6 +175,20 @@ def _plain(values: Any) -> Any:
         chunks = [_cast(chunk.dictionary, kind).take(chunk.indices) for chunk in values.chunks]
         return arrow.chunked_array(chunks, type=kind)
     return _cast(values, _readable(arrow, values.type))
+
+
+def writable(values: Any) -> Any:
+    """Values that Parquet can hold: it knows no words of a dictionary as string_view."""
+    arrow = import_module("pyarrow")
+    kind = values.type
+    if not arrow.types.is_dictionary(kind) or not arrow.types.is_string_view(kind.value_type):
+        return values
+    words = arrow.large_string()
+    chunks = [
+        arrow.DictionaryArray.from_arrays(chunk.indices, _cast(chunk.dictionary, words))
+        for chunk in values.chunks
+    ]
+    return arrow.chunked_array(chunks, type=arrow.dictionary(kind.index_type, words, kind.ordered))
 
 
 def _readable(arrow: Any, kind: Any) -> Any:

@@ -1,7 +1,8 @@
 """A fitted model with all that is needed to use it again.
 
-DIR/model is what `coterie.save` writes, DIR/recipe.json says how columns become features, and
-DIR/made.json how it was made. No pickle anywhere.
+DIR/model is what `coterie.save` writes, DIR/recipe.json says how columns become features (its long
+arrays are in DIR/recipe), DIR/made.json how it was made, and DIR/ids.json the ids of the rows, if
+they have some. No pickle anywhere.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from coterie import persistence
+from coterie._npy import load_npy
 from coterie.exceptions import InvalidModel, NotWritten
-from coterie.files import new_directory
+from coterie.files import new_directory, write_array
 from coterie.tables.recipe import Recipe
-from coterie.tables.results import Results, results_of
+from coterie.tables.results import Results, results_of, scattered
 from coterie.tables.table import Table
 from coterie.versions import versions
 
@@ -41,23 +44,37 @@ class Bundle:
     recipe : Recipe
     made : dict
         How it was made (see `how_made`), for readers.
+    ids : sequence of str, optional
+        The id of every row of the fit, by which a later fit knows them.
     """
 
     model: Any
     recipe: Recipe
     made: dict[str, Any] = field(default_factory=dict)
+    ids: Sequence[str] | None = None
 
     def predict(self, table: Table) -> Results:
-        """The cluster of every row of a table with the columns that were fitted to."""
+        """The cluster of every row of a table with the columns that were fitted to.
+
+        Rows without any word, of a model of texts alone, are in no cluster: -1.
+        """
         if self.recipe.id_column in table.columns:
             table = table.named(table.ids(self.recipe.id_column))
         X, notes = self.recipe.apply(table)
+        if not self.recipe.of_texts:
+            return Results(self._results(X), notes)
+        placed = np.flatnonzero(self.recipe.with_words(X))
+        return Results(scattered(self._results(X[placed]), placed, table.n_rows), notes)
+
+    def _results(self, X: Any) -> dict[str, Any]:
+        if not X.shape[0]:
+            return {"cluster": np.empty(0, dtype=np.int32)}
         with warnings.catch_warnings():
             # The recipe sees to it that columns are those fitted to; a model that was fitted to
             # rows in files knows their names, and scikit-learn would miss them.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             labels = np.asarray(self.model.predict(X))
-            return Results(results_of(self.model, X, labels, new=True), notes)
+            return results_of(self.model, X, labels, new=True)
 
 
 def how_made(model: Any, **facts: Any) -> dict[str, Any]:
@@ -119,8 +136,10 @@ def save_bundle(bundle: Bundle, path: str | os.PathLike[str], *, overwrite: bool
     }
     with new_directory(target) as folder:
         persistence.save(bundle.model, folder / "model")
-        _write_json(folder / "recipe.json", bundle.recipe.to_json())
+        _write_recipe(folder, bundle.recipe)
         _write_json(folder / "made.json", made)
+        if bundle.ids is not None:
+            _write_json(folder / "ids.json", list(bundle.ids))
     return target
 
 
@@ -128,8 +147,20 @@ def load_bundle(path: str | os.PathLike[str]) -> Bundle:
     """Read what `save_bundle` wrote; anything else is refused."""
     source = Path(path)
     made = _read_made(source)
-    recipe = Recipe.from_json(_read_json(source / "recipe.json"))
-    return Bundle(persistence.load(source / "model"), recipe, made)
+    recipe = _read_recipe(source)
+    model = persistence.load(source / "model")
+    return Bundle(model, recipe, made, _read_ids(source / "ids.json", model))
+
+
+def _read_ids(path: Path, model: Any) -> list[str] | None:
+    """The ids of the rows of the fit, if they were kept."""
+    if not path.exists():
+        return None
+    ids = _read_json(path)
+    n = len(model.labels_)
+    if not isinstance(ids, list) or len(ids) != n or not all(isinstance(i, str) for i in ids):
+        raise InvalidModel(f"{path.parent} {_NOT_ONE}: {path.name} does not hold {n} ids.")
+    return ids
 
 
 def check_bundle_target(path: Path) -> None:
@@ -145,8 +176,9 @@ def check_bundle_target(path: Path) -> None:
 def _read_made(path: Path) -> dict[str, Any]:
     if (path / "model.json").is_file() and not (path / "made.json").exists():
         raise InvalidModel(
-            f"{path} holds a model alone, without the recipe for its columns (as `coterie fit "
-            "--records --save` and coterie.save write it). Use it from Python: coterie.load(path)."
+            f"{path} holds a model alone, without the recipe for its columns (as coterie.save "
+            "writes it; models of `coterie fit --records --save` are for predict, report and "
+            "fit --records --like). Use it from Python: coterie.load(path)."
         )
     made = _read_json(path / "made.json")
     if not isinstance(made, dict) or made.get("format") != FORMAT:
@@ -157,6 +189,27 @@ def _read_made(path: Path) -> dict[str, Any]:
             f"{FORMAT_VERSION}. It was written by Coterie {made.get('versions')}."
         )
     return made
+
+
+def _write_recipe(folder: Path, recipe: Recipe) -> None:
+    """recipe.json, and its arrays as .npy files in the folder `recipe` if there are any."""
+    content, arrays = recipe.to_parts()
+    if arrays:
+        (folder / "recipe").mkdir()
+    for name, array in arrays.items():
+        write_array(folder / "recipe" / f"{name}.npy", array)
+    _write_json(folder / "recipe.json", content)
+
+
+def _read_recipe(source: Path) -> Recipe:
+    arrays = {}
+    for path in sorted((source / "recipe").glob("*.npy")):
+        try:
+            with path.open("rb") as stream:
+                arrays[path.stem] = load_npy(stream, path.stat().st_size)
+        except (OSError, ValueError) as error:
+            raise InvalidModel(f"{source}: {path.name} {error}.") from error
+    return Recipe.from_json(_read_json(source / "recipe.json"), arrays)
 
 
 def _write_json(path: Path, content: Any) -> None:

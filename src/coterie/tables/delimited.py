@@ -8,9 +8,7 @@ pyarrow refuses is read again by it, and it finds the line to name.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from coterie.exceptions import InvalidData
+from coterie.tables.header import distinct_names
 from coterie.tables.table import Column, Table
+from coterie.tables.unpacking import unpacked_gzip
 
 __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
@@ -29,30 +29,40 @@ _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 def read_delimited(path: Path, delimiter: str | None = None) -> Table:
     """A file with a header, plain or gzipped, in UTF-8; the delimiter is found if not given."""
-    raw = _checked_bytes(path)
+    raw, notes = _as_utf8(path, _checked_bytes(path))
     first = raw.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
     # The sign that parts the header's names; a tie goes to the comma.
     mark = delimiter or max(",;\t", key=first.count)
-    columns = _read_by_arrow(path, raw, mark)
-    if columns is None:
-        columns = _read_plain(path, raw, mark)
+    columns, renamed = _read_by_arrow(path, raw, mark) or _read_plain(path, raw, mark)
     n_rows = len(next(iter(columns.values())))
 
     def place(row: int) -> str:
         return f"line {_line_of(path, row, mark)}"
 
-    return Table(str(path), n_rows, columns, place=place)
+    return Table(str(path), n_rows, columns, place=place, notes=(*notes, *renamed))
+
+
+def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """The bytes in UTF-8, and a note if they were in the usual 8-bit code of Windows.
+
+    Text is in that code if not one letter of it is UTF-8; otherwise a byte of it is damaged.
+    """
+    try:
+        raw.decode("utf-8")
+        return raw, ()
+    except UnicodeDecodeError:
+        if not raw.decode("utf-8", errors="ignore").isascii():
+            return raw, ()  # raw_text names the line
+    try:
+        text = raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return raw, ()
+    return text.encode("utf-8"), (f"{path.name} is not UTF-8; read as Windows-1252 (Latin-1)",)
 
 
 def raw_bytes(path: Path) -> bytes:
     """What a file holds, unpacked if its name ends in .gz."""
-    if path.suffix != ".gz":
-        return path.read_bytes()
-    try:
-        with gzip.open(path) as stream:
-            return stream.read()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidData(f"{path} is not a whole gzip file: {error}.") from error
+    return unpacked_gzip(path) if path.suffix == ".gz" else path.read_bytes()
 
 
 def raw_text(path: Path, raw: bytes) -> str:
@@ -95,22 +105,12 @@ def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[
         csv.field_size_limit(before)
 
 
-def _header(path: Path, names: list[str]) -> list[str]:
-    names = [name.strip() for name in names]
-    for number, name in enumerate(names, start=1):
-        if not name:
-            raise InvalidData(
-                f"{path}: column {number} has no name in the header; give it one. (A data frame's "
-                "index is written so; leave it out with index=False.)"
-            )
-        if name in names[: number - 1]:
-            raise InvalidData(f"{path} has two columns named {name!r}; rename one.")
-    return names
+_Read = tuple[dict[str, Column], tuple[str, ...]]  # the columns, and notes about their names
 
 
-def _read_plain(path: Path, raw: bytes, delimiter: str) -> dict[str, Column]:
+def _read_plain(path: Path, raw: bytes, delimiter: str) -> _Read:
     records = _records(path, raw_text(path, raw), delimiter)
-    names = _header(path, next(records)[1])
+    names, notes = distinct_names(path, next(records)[1])
     rows = []
     for line, values in records:
         if len(values) != len(names):
@@ -119,9 +119,10 @@ def _read_plain(path: Path, raw: bytes, delimiter: str) -> dict[str, Column]:
             )
         rows.append(values)
     by_column = zip(*rows, strict=True) if rows else ((),) * len(names)
-    return {
+    read = {
         name: Column(name, _objects(values)) for name, values in zip(names, by_column, strict=True)
     }
+    return read, notes
 
 
 def _objects(values: Any) -> Any:
@@ -130,7 +131,7 @@ def _objects(values: Any) -> Any:
     return column
 
 
-def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] | None:
+def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> _Read | None:
     """As `_read_plain`; None where pyarrow is not there or does not like the file."""
     try:
         arrow, reader = import_module("pyarrow"), import_module("pyarrow.csv")
@@ -142,7 +143,7 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] 
     if raw.count(b'"') % 2:
         return None  # pyarrow takes a quote that is never closed for one that is
     given = raw_text(path, first).rstrip("\r").split(delimiter)
-    names = _header(path, given)
+    names, notes = distinct_names(path, given)
     try:
         table = reader.read_csv(
             arrow.BufferReader(raw),
@@ -154,12 +155,13 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> dict[str, Column] 
         )
     except arrow.ArrowException:
         return None
-    return {name: Column(name, table.column(name)) for name in names}
+    return {name: Column(name, table.column(name)) for name in names}, notes
 
 
 def _line_of(path: Path, row: int, delimiter: str) -> int:
     """The line a row ends on; the file is read again, as this is only asked for a message."""
-    records = _records(path, raw_text(path, raw_bytes(path)), delimiter)
+    raw, _ = _as_utf8(path, raw_bytes(path))
+    records = _records(path, raw_text(path, raw), delimiter)
     for number, (line, _) in enumerate(records, start=-1):
         if number == row:
             return line

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData
 from coterie.tables.bundle import Bundle, load_bundle
-from coterie.tables.inputs import Inputs
+from coterie.tables.choices import Choices
+from coterie.tables.inputs import Inputs, Rows, rows_of
 from coterie.tables.pairs import read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.table import Table
@@ -58,6 +61,8 @@ def read_fitted(
     model: str | os.PathLike[str],
     data: str | os.PathLike[str],
     pairs: str | os.PathLike[str] | None = None,
+    *,
+    vectors: str | os.PathLike[str] | None = None,
 ) -> Fitted:
     """Read a saved model with the files it was fitted to; a table of other length is refused.
 
@@ -69,18 +74,37 @@ def read_fitted(
         The table it was fitted to; see `read_table`.
     pairs : path-like, optional
         The pairs it was fitted with; see `read_pairs`.
+    vectors : path-like, optional
+        The .npy file beside the table, if it was fitted to one.
     """
     bundle = load_bundle(model)
-    table = read_table(data)
-    n_fitted = len(bundle.model.labels_)
-    if table.n_rows != n_fitted:
-        raise InvalidData(
-            f"{table.source} has {table.n_rows} rows, but {model} was fitted to {n_fitted}: give "
-            f"the table it was fitted to ({bundle.made.get('data', 'not noted')})."
-        )
-    id_column = bundle.recipe.id_column
-    ids = table.ids(id_column)
-    if id_column is not None:
-        table = table.named(ids)
-    known = None if pairs is None else read_pairs(pairs, ids, by_id=id_column is not None)
-    return Fitted(bundle, table, ids, known, Path(model), None if pairs is None else Path(pairs))
+    recipe = bundle.recipe
+    choices = Choices(recipe.id_column, missing=recipe.missing, where=recipe.where, vectors=vectors)
+    rows = _rows(bundle, read_table(data), choices, model)
+    if recipe.of_texts:
+        placed = np.flatnonzero(recipe.with_words(recipe.apply(rows.table).X))
+        rows = rows if placed.size == rows.table.n_rows else rows.take(placed)
+    if rows.table.n_rows != len(bundle.model.labels_):
+        raise _other_rows(bundle, rows.table, model)
+    known = None
+    if pairs is not None:
+        known = read_pairs(pairs, rows.all_ids, by_id=recipe.id_column is not None)
+        known = known if rows.numbers is None else known.subset(rows.numbers)
+    pairs_file = None if pairs is None else Path(pairs)
+    return Fitted(bundle, rows.table, rows.ids, known, Path(model), pairs_file)
+
+
+def _rows(bundle: Bundle, table: Table, choices: Choices, model: Any) -> Rows:
+    """The rows of a table; one that cannot be the right one is refused before all else."""
+    all_of_it = not (bundle.recipe.where or bundle.recipe.of_texts)
+    if all_of_it and table.n_rows != len(bundle.model.labels_):
+        raise _other_rows(bundle, table, model)
+    return rows_of(table, choices)
+
+
+def _other_rows(bundle: Bundle, table: Table, model: Any) -> InvalidData:
+    return InvalidData(
+        f"{table.source} has {table.n_rows} rows, but {model} was fitted to "
+        f"{len(bundle.model.labels_)}: give the table it was fitted to "
+        f"({bundle.made.get('data', 'not noted')})."
+    )

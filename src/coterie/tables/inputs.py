@@ -4,20 +4,59 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coterie.constraints import Constraints
-from coterie.exceptions import InfeasibleConstraints, InvalidData
+from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
+from coterie.tables.arrays import read_npy
+from coterie.tables.choices import VECTORS, Choices
+from coterie.tables.notes import Note
 from coterie.tables.pairs import name_conflict, read_pairs
 from coterie.tables.reading import read_table
-from coterie.tables.recipe import Choices, Recipe
+from coterie.tables.recipe import Recipe
 from coterie.tables.stored_ids import StoredIds
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
-from coterie.tables.table import RowNumbers, Table
+from coterie.tables.table import Column, RowNumbers, Table
+from coterie.tables.where import kept_rows
+from coterie.words import counted
 
-__all__ = ["Inputs", "StoredInputs", "read_inputs", "read_known_pairs", "stream_inputs"]
+__all__ = [
+    "Apart",
+    "Inputs",
+    "Rows",
+    "StoredInputs",
+    "read_inputs",
+    "read_known_pairs",
+    "read_rows",
+    "rows_of",
+    "stream_inputs",
+    "with_vectors",
+]
 
 _SHOWN = 5  # names in a note
+
+
+class Apart(NamedTuple):
+    """Rows that are in the output but not in the fit: texts without words.
+
+    Attributes
+    ----------
+    table : Table
+        All rows, those in the fit and those beside it.
+    ids : sequence of str
+        The id of every row.
+    placed : (m,) ndarray of int
+        Which of them were fitted to.
+    """
+
+    table: Table
+    ids: Sequence[str]
+    placed: NDArray[np.int64]
 
 
 class Inputs(NamedTuple):
@@ -33,6 +72,8 @@ class Inputs(NamedTuple):
     constraints : Constraints
     notes : list of str
         What the user should know and is no error.
+    apart : Apart or None
+        If some rows are texts without words: they are none of the rows above.
     """
 
     table: Table
@@ -41,6 +82,7 @@ class Inputs(NamedTuple):
     X: Any
     constraints: Constraints
     notes: list[str]
+    apart: Apart | None = None
 
 
 class StoredInputs(NamedTuple):
@@ -101,22 +143,114 @@ def read_inputs(
     >>> inputs.X.ravel().tolist(), inputs.constraints.must_link.tolist()
     ([1.6, 1.9, 1.8], [[1, 2]])
     """
-    choices = choices or Choices()
+    choices = (choices or Choices()).settled()
     if exclusive is not None and not choices.features and exclusive != choices.id_column:
         choices = choices._replace(drop=(*choices.drop, exclusive))
-    table = read_table(data)
-    groups = None if exclusive is None else table.column(exclusive, "--exclusive").texts()
+    rows = read_rows(data, choices)
+    if exclusive is not None:
+        rows.table.column(exclusive, "--exclusive")
+    learned = Recipe.look_at_whole(rows.table, choices)
+    recipe = learned.recipe
+    X, notes = recipe.apply(rows.table)
+    told = [*rows.table.notes, *rows.notes, *_about_reading(learned.notes), *notes]
+    placed, apart = rows, None
+    with_words = recipe.with_words(X) if recipe.of_texts else None
+    if with_words is not None and not with_words.all():
+        at = np.flatnonzero(with_words)
+        placed, apart, X = rows.take(at), Apart(rows.table, rows.ids, at), X[at]
+        told.append(_without_words(rows.ids, np.flatnonzero(~with_words)))
+    told += _constant(placed.table, recipe.constant(X), X.shape[1])
+    known = _pairs(pairs, rows.all_ids, choices, hard)
+    told += _none(pairs, known)
+    if placed.numbers is not None:
+        known, lost = _kept_pairs(known, placed.numbers)
+        told += lost
+    if exclusive is not None:
+        groups = placed.table.column(exclusive).texts()
+        known = known + Constraints.from_exclusive_groups(groups)
+    return Inputs(placed.table, placed.ids, recipe, X, known, told, apart)
+
+
+class Rows(NamedTuple):
+    """Rows of a file.
+
+    Attributes
+    ----------
+    table : Table
+    ids : sequence of str
+    numbers : (n,) ndarray of int or None
+        Where they stand in the file; None if they are all of it.
+    all_ids : sequence of str
+        Of all rows of the file.
+    notes : list of str
+    """
+
+    table: Table
+    ids: Sequence[str]
+    numbers: NDArray[np.int64] | None
+    all_ids: Sequence[str]
+    notes: list[str]
+
+    def take(self, at: NDArray[np.int64]) -> Rows:
+        """Some of them."""
+        numbers = at if self.numbers is None else self.numbers[at]
+        ids = [self.ids[row] for row in at.tolist()]
+        return self._replace(table=self.table.take(at), ids=ids, numbers=numbers)
+
+
+def read_rows(data: str | os.PathLike[str], choices: Choices) -> Rows:
+    """The rows of a file that `choices` ask for, with vectors beside them if there are any."""
+    return rows_of(read_table(data), choices)
+
+
+def rows_of(table: Table, choices: Choices) -> Rows:
+    """As `read_rows`, of a table that is read already."""
+    if choices.vectors is not None:
+        table = with_vectors(table, choices.vectors)
+    if choices.missing is not None:
+        table = table.with_missing(choices.missing)
     ids = table.ids(choices.id_column)
     if choices.id_column is not None:
         table = table.named(ids)
-    recipe = Recipe.learn(table, choices)
-    X, notes = recipe.apply(table)
-    constant = _constant(table, recipe.constant(X), X.shape[1])
-    known = _pairs(pairs, ids, choices, hard)
-    told = [*notes, *constant, *_none(pairs, known)]
-    if groups is not None:
-        known = known + Constraints.from_exclusive_groups(groups)
-    return Inputs(table, ids, recipe, X, known, told)
+    rows = Rows(table, ids, None, ids, [])
+    if not choices.where:
+        return rows
+    kept = rows.take(kept_rows(table, choices.where))
+    note = f"{kept.table.n_rows} of {table.n_rows} rows kept, where {' and '.join(choices.where)}"
+    return kept._replace(notes=[note])
+
+
+def with_vectors(table: Table, path: str | os.PathLike[str]) -> Table:
+    """A table with a column of the vectors in an .npy file, one for every row."""
+    if table.matrix is not None or VECTORS in table.columns:
+        raise InvalidData(f"{table.source} has vectors already; leave `vectors` out.")
+    values = read_npy(Path(path)).matrix
+    if len(values) != table.n_rows:
+        raise InvalidData(
+            f"{path} holds {len(values)} vectors for the {table.n_rows} rows of {table.source}; "
+            "there must be one for each."
+        )
+    return replace(table, columns={**table.columns, VECTORS: Column(VECTORS, values)})
+
+
+def _about_reading(notes: Sequence[Note]) -> list[str]:
+    """How columns are read; what is filled is said where it is done."""
+    return [note for note in notes if not note.number]
+
+
+def _without_words(ids: Sequence[str], rows: NDArray[np.int64]) -> str:
+    named = ", ".join(ids[row] for row in rows[:_SHOWN].tolist())
+    more = ", …" if rows.size > _SHOWN else ""
+    what = "row is" if rows.size == 1 else "rows are"
+    return f"{rows.size} {what} without words and in no cluster (-1): {named}{more}"
+
+
+def _kept_pairs(known: Constraints, rows: NDArray[np.int64]) -> tuple[Constraints, list[str]]:
+    """Pairs of the rows that are left, and a note about the others."""
+    kept = known.subset(rows)
+    lost = known.n_pairs - kept.n_pairs
+    about = counted(lost, "pair")
+    return kept, [f"{about} about rows that are left out not used"] if lost else []
 
 
 def stream_inputs(
@@ -138,7 +272,13 @@ def stream_inputs(
     pairs, choices, hard
         As in `read_inputs`.
     """
-    choices = choices or Choices()
+    choices = (choices or Choices()).settled()
+    for name, given in (("where", choices.where), ("vectors", choices.vectors)):
+        if given:
+            raise InvalidParameter(
+                f"`{name}` needs all rows in memory, and they are read a stretch at a time. Write "
+                "the Parquet files with the rows and columns you want, or give one file that fits."
+            )
     table = open_table(data)
     ids: Sequence[str] = RowNumbers(table.n_rows)
     if choices.id_column is not None:

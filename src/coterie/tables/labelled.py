@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coterie.tables.inputs import Inputs, StoredInputs
-from coterie.tables.results import results_of
+from coterie.tables.results import results_of, scattered
 from coterie.tables.table import Column, Table
 from coterie.tables.writing import with_results
 
@@ -32,6 +32,9 @@ def labelled(
     """
     start = 0
     numbers = () if bare else tuple(numbers)
+    if isinstance(inputs, Inputs):
+        yield _whole(inputs, model, numbers, bare)
+        return
     for table, X in _stretches(inputs, model):
         rows = slice(start, start + table.n_rows)
         results = results_of(model, X, model.labels_[rows], rows=rows)
@@ -49,11 +52,23 @@ def only_ids(table: Table, id_column: str | None, start: int = 0) -> Table:
     return Table(table.source, table.n_rows, {column.name: column})
 
 
-def _stretches(inputs: Inputs | StoredInputs, model: Any) -> Iterator[tuple[Table, Any]]:
+def _whole(inputs: Inputs, model: Any, numbers: Iterable[str], bare: bool) -> Table:
+    """All rows in memory; those apart are in no cluster."""
+    table, ids = inputs.table, inputs.ids
+    results = results_of(model, inputs.X, model.labels_)
+    if inputs.apart is not None:
+        table, ids, placed = inputs.apart
+        results = scattered(results, placed, table.n_rows)
+    if bare and inputs.recipe.id_column is None:
+        rows = Column("row", np.array([int(row) for row in ids]))
+        table = Table(table.source, table.n_rows, {"row": rows})
+    elif bare:
+        table = only_ids(table, inputs.recipe.id_column)
+    return with_results(table, results, numbers)
+
+
+def _stretches(inputs: StoredInputs, model: Any) -> Iterator[tuple[Table, Any]]:
     """Tables with their features, or None where the model has no use for them."""
-    if isinstance(inputs, Inputs):
-        yield inputs.table, inputs.X
-        return
     probable = hasattr(model, "predict_proba") and not hasattr(model, "resp_")
     for table in inputs.table.tables():
         yield table, inputs.recipe.apply(table).X if probable else None

@@ -17,6 +17,7 @@ class Note(str):
     ----------
     column : str
     number : int
+        0 if nothing is counted.
     words : str
     examples : tuple of str
     """
@@ -30,7 +31,8 @@ class Note(str):
         """The text made of its parts."""
         more = ", …" if len(examples) > _SHOWN else ""
         shown = f" ({', '.join(examples[:_SHOWN])}{more})" if examples else ""
-        made = super().__new__(cls, f"{column}: {number} {words}{shown}")
+        count = f"{number} " if number else ""
+        made = super().__new__(cls, f"{column}: {count}{words}{shown}")
         made.column, made.number, made.words = column, number, words
         made.examples = tuple(examples)
         return made

@@ -1,53 +1,73 @@
-"""The parts of a recipe: a column of numbers, of categories or of text, or a whole matrix.
+"""The parts of a recipe: a column of numbers, of categories or of vectors, or a whole matrix.
 
 Each is a plain record of what was learned; `apply` gives the features and notes for the user.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from coterie.exceptions import InvalidData
+from coterie.tables.arrow import arrow_vectors
+from coterie.tables.choices import Choices
 from coterie.tables.notes import Note
-from coterie.tables.summary import ColumnSummary, documents, infinite_place, not_a_number
-from coterie.tables.table import Column, Table, missing
+from coterie.tables.summary import ColumnSummary, infinite_place, not_read, unread
+from coterie.tables.table import Column, Table, values_of
 
-if TYPE_CHECKING:
-    from coterie.tables.recipe import Choices
+__all__ = [
+    "CategoryPart",
+    "MatrixPart",
+    "NumberPart",
+    "VectorPart",
+    "missing_value",
+    "no_value",
+    "vectors_of",
+]
 
-__all__ = ["PARTS", "CategoryPart", "MatrixPart", "NumberPart", "Part", "TextPart", "learn_part"]
-
-_LEAST_CATEGORIES, _MOST_CATEGORIES = 20, 100
 _UNSEEN = "values not seen in fitting count as none of its categories"
 
 
 @dataclass(frozen=True)
 class NumberPart:
-    """A column of numbers: (x − center) / spread; `fill` stands for missing ones, None refuses."""
+    """A column of numbers: (x − center) / spread.
+
+    `fill` stands for missing ones; where it is None they are refused, or stay (NaN) if `gaps`.
+    `form` says how numbers are written: "" plainly, else a format of `coterie.tables.formats`.
+    """
 
     kind: ClassVar[str] = "number"
     column: str
     center: float = 0.0
     spread: float = 1.0
     fill: float | None = None
+    form: str = ""
+    gaps: bool = False
 
     @classmethod
-    def learn(cls, source: str, summary: ColumnSummary, choices: Choices) -> NumberPart:
+    def learn(
+        cls, source: str, summary: ColumnSummary, choices: Choices, form: str = ""
+    ) -> NumberPart:
         """Mean and spread of the known values, as far as they are asked for."""
-        name, known = summary.name, summary.moments
+        name = summary.name
+        tally = summary.read[form] if form else summary.plain
+        known, gaps = tally.moments, choices.gaps and not choices.impute
+        if tally.bad:
+            raise unread(source, name, tally)
         if not (choices.scale or choices.impute):
-            return cls(name)
+            return cls(name, form=form, gaps=gaps)
         if summary.infinite is not None:
             raise InvalidData(summary.infinite)
         if not known.n:
-            raise _no_value(source, name)
+            raise no_value(source, name)
         fill = known.mean if choices.impute else None
         if not choices.scale:
-            return cls(name, fill=fill)
-        return cls(name, known.mean, known.spread if known.spread > 0 else 1.0, fill)
+            return cls(name, 0.0, 1.0, fill, form, gaps)
+        spread = known.spread if known.spread > 0 else 1.0
+        return cls(name, known.mean, spread, fill, form, gaps)
 
     @property
     def feature_names(self) -> list[str]:
@@ -56,23 +76,25 @@ class NumberPart:
     @property
     def filling(self) -> str:
         """What is done about missing values, in words."""
-        return "missing values filled by the mean"
+        return "missing values stay so" if self.gaps else "missing values filled by the mean"
 
     def apply(self, table: Table) -> tuple[Any, list[Note]]:
         column = table.column(self.column)
-        values, bad = column.numbers
+        values, bad = column.read(self.form) if self.form else column.numbers
         if bad.size:
-            raise InvalidData(not_a_number(table, column, bad))
+            raise InvalidData(not_read(table, column, bad, self.form))
         notes = []
         if not np.isfinite(values).all():
             bad_place = infinite_place(table, column, values)
             if bad_place is not None:
                 raise InvalidData(bad_place)
             absent = np.isnan(values)
-            if self.fill is None:
-                raise _missing(table, column, absent)
-            values = np.where(absent, self.fill, values)
-            notes.append(Note(self.column, int(absent.sum()), self.filling))
+            if self.fill is None and not self.gaps:
+                raise missing_value(table, column, absent)
+            words = self.filling
+            if self.fill is not None:
+                values = np.where(absent, self.fill, values)
+            notes.append(Note(self.column, int(absent.sum()), words))
         if self.center != 0.0 or self.spread != 1.0:
             values = (values - self.center) / self.spread
         return values.reshape(-1, 1), notes
@@ -91,15 +113,8 @@ class CategoryPart:
     def learn(cls, source: str, summary: ColumnSummary, choices: Choices) -> CategoryPart:
         """The categories in sorted order, and the most frequent one where values may be missing."""
         name, counts = summary.name, summary.values
-        limit = min(_MOST_CATEGORIES, max(_LEAST_CATEGORIES, summary.n_rows // 2))
-        if len(counts) > limit and name not in choices.categorical:
-            raise InvalidData(
-                f"{source}: column {name!r} holds {summary.different} different texts. "
-                "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
-                "`categorical`."
-            )
         if not counts:
-            raise _no_value(source, name)
+            raise no_value(source, name)
         categories = sorted(counts)
         fill = max(categories, key=counts.__getitem__) if choices.impute else None
         return cls(name, categories, fill)
@@ -116,11 +131,11 @@ class CategoryPart:
     def apply(self, table: Table) -> tuple[Any, list[Note]]:
         column = table.column(self.column)
         texts = column.texts()
-        absent = missing(texts)
+        absent = column.absent
         notes = []
         if absent.any():
             if self.fill is None:
-                raise _missing(table, column, absent)
+                raise missing_value(table, column, absent)
             texts = np.where(absent, self.fill, texts)
             notes.append(Note(self.column, int(absent.sum()), self.filling))
         code_of = {category: code for code, category in enumerate(self.categories)}
@@ -132,43 +147,6 @@ class CategoryPart:
         features = np.zeros((len(codes), len(self.categories)))
         features[np.flatnonzero(~unknown), codes[~unknown]] = 1.0
         return features, notes
-
-
-@dataclass(frozen=True)
-class TextPart:
-    """A column of text by its words: tf-idf (n, words), CSR, rows of length 1."""
-
-    kind: ClassVar[str] = "text"
-    column: str
-    words: list[str]
-    idf: list[float]
-
-    @classmethod
-    def learn(cls, source: str, summary: ColumnSummary) -> TextPart:
-        """The words that occur in two rows at least: others cannot bring rows together.
-
-        Weighted as scikit-learn's `TfidfVectorizer` does: log((1 + n) / (1 + rows with it)) + 1.
-        """
-        words = sorted(word for word, rows in summary.words.items() if rows > 1)
-        if not words:
-            raise InvalidData(f"{source}: no word of column {summary.name!r} occurs in two rows.")
-        rows = np.array([summary.words[word] for word in words], dtype=np.float64)
-        idf = np.log((1 + summary.n_rows) / (1 + rows)) + 1.0
-        return cls(summary.name, words, idf.tolist())
-
-    @property
-    def feature_names(self) -> list[str]:
-        return [f"{self.column}:{word}" for word in self.words]
-
-    def apply(self, table: Table) -> tuple[Any, list[Note]]:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(vocabulary=self.words)
-        vectorizer.idf_ = np.array(self.idf)
-        X = vectorizer.transform(documents(table.column(self.column)))
-        empty = int((np.diff(X.indptr) == 0).sum())
-        notes = [Note(self.column, empty, "rows hold none of the words")] if empty else []
-        return X, notes
 
 
 @dataclass(frozen=True)
@@ -215,41 +193,76 @@ class MatrixPart:
         return matrix, []
 
 
-Part = NumberPart | CategoryPart | TextPart | MatrixPart
-PARTS: dict[str, Any] = {
-    part.kind: part for part in (NumberPart, CategoryPart, TextPart, MatrixPart)
-}
+@dataclass(frozen=True)
+class VectorPart:
+    """A column with a vector of numbers in every row, used as they are."""
+
+    kind: ClassVar[str] = "vector"
+    column: str
+    n_features: int
+
+    @classmethod
+    def learn(cls, table: Table, name: str) -> VectorPart:
+        """The length of the vectors."""
+        return cls(name, vectors_of(table, name).shape[1])
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [f"{self.column}{j}" for j in range(self.n_features)]
+
+    def apply(self, table: Table) -> tuple[Any, list[Note]]:
+        values = vectors_of(table, self.column)
+        if values.shape[1] != self.n_features:
+            raise InvalidData(
+                f"{table.source}: the vectors of column {self.column!r} have {values.shape[1]} "
+                f"numbers; the model was fitted to vectors of {self.n_features}."
+            )
+        return values, []
 
 
-def learn_part(source: str, summary: ColumnSummary, choices: Choices) -> Part:
-    """The part a column calls for: as the user says, else numbers if they are numbers."""
-    name = summary.name
-    if name == choices.text:
-        return TextPart.learn(source, summary)
-    if name in choices.categorical:
-        return CategoryPart.learn(source, summary, choices)
-    if summary.kind == "other":
+def vectors_of(table: Table, name: str) -> Any:
+    """The vectors of a column as (n, d); refuses lengths that differ and values that are none."""
+    column = table.column(name)
+    if not column.is_arrow and column.kind == "vector":
+        values = column.values
+    elif column.kind == "vector":
+        values = arrow_vectors(column.values)
+    else:
+        values = _parsed_vectors(column)
+    if values is None:
         raise InvalidData(
-            f"{source}: column {name!r} holds neither numbers nor text; leave it out with "
-            "`drop`, or turn it into numbers first."
+            f"{table.source}: column {name!r} is to hold a vector of the same length in every row, "
+            "like [0.1, 0.2], without gaps; correct it, or leave the column out with `drop`."
         )
-    if not summary.bad:
-        return NumberPart.learn(source, summary, choices)
-    mostly_numbers = summary.began_as_numbers or summary.moments.n > summary.bad
-    if mostly_numbers:  # more likely a slip than a category
-        assert summary.first_bad is not None
-        raise InvalidData(summary.first_bad)
-    return CategoryPart.learn(source, summary, choices)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if bad.size:
+        raise InvalidData(
+            f"{table.source}, {table.place(int(bad[0]))}: missing or infinite number in the vector "
+            f"of column {name!r}; correct it or leave the row out."
+        )
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
 
-def _no_value(source: str, name: str) -> InvalidData:
+def _parsed_vectors(column: Column) -> Any:
+    """Vectors that are written as texts; None if one is not."""
+    try:
+        read = values_of([json.loads(text) for text in column.texts() if text])
+    except ValueError:
+        return None
+    return read if read.ndim == 2 and len(read) == len(column) else None
+
+
+def no_value(source: str, name: str) -> InvalidData:
+    """What to say of a column without any value."""
     return InvalidData(f"{source}: column {name!r} holds no value; leave it out with `drop`.")
 
 
-def _missing(table: Table, column: Column, absent: Any) -> InvalidData:
+def missing_value(table: Table, column: Column, absent: Any) -> InvalidData:
+    """What to say of rows (n,) that hold no value."""
     rows = np.flatnonzero(absent)
     others = f" ({rows.size} such rows)" if rows.size > 1 else ""
     return InvalidData(
         f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}. "
-        "Fill it in, or fit with `impute`, or leave the column out with `drop`."
+        "Fill it in, or fit with `impute`, or leave the column out with `drop`; PPC (--method ppc) "
+        "takes missing numbers as they are."
     )

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from coterie.exceptions import InvalidData
+from coterie.exceptions import CoterieError, InvalidData
 from coterie.tables.arrays import read_npy, read_npz
 from coterie.tables.arrow import read_arrow, read_parquet
 from coterie.tables.delimited import raw_bytes, raw_text, read_delimited
-from coterie.tables.table import Column, Table
+from coterie.tables.stored_tables import read_duckdb, read_sqlite, read_xlsx, split_name
+from coterie.tables.table import Column, Table, values_of
 
 __all__ = ["FORMATS", "read_table"]
 
@@ -25,8 +24,10 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
     Parameters
     ----------
     path : path-like
-        .csv, .tsv or .jsonl (also .gz); .parquet, .arrow or .feather (needs pyarrow); .npy or
-        .npz. Text stays as it was written until numbers are asked for.
+        .csv, .tsv, .json or .jsonl (also .gz); .parquet, .arrow or .feather (needs pyarrow); .xlsx
+        (needs openpyxl); .sqlite, .db or .duckdb; .npy or .npz. A sheet of a workbook or a table of
+        a database is named after two colons: "shop.db::customers". Text stays as it was written
+        until numbers are asked for.
     empty : bool
         Whether a file without rows is taken.
 
@@ -45,7 +46,7 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
     >>> table.ids("code"), table.column("height").numbers.values.tolist()
     (['007', '008'], [1.62, 1.91])
     """
-    path = Path(path)
+    path, inside = split_name(Path(path))
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     reader = FORMATS.get(suffix.lower())
     if reader is None or (path.suffix == ".gz" and suffix.lower() not in _PACKED):
@@ -54,10 +55,42 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
         )
     if path.stat().st_size == 0:
         raise InvalidData(f"{path} is empty.")
-    table = reader(path)
+    try:
+        table = reader(path) if inside is None else reader(path, inside)
+    except OSError as error:
+        if isinstance(error, CoterieError) or error.filename is not None:
+            raise
+        raise InvalidData(f"{path} cannot be read: {error.strerror or error}.") from error
     if not table.n_rows and not empty:
         raise InvalidData(f"{path} has no rows.")
     return table
+
+
+def _read_json(path: Path) -> Table:
+    """A list of objects, one for each row; or an object with a list for each column."""
+    try:
+        content = json.loads(raw_text(path, raw_bytes(path)))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
+            return _read_jsonl(path)  # many write JSON lines into a file of this name
+        raise InvalidData(f"{path} is not JSON ({error}).") from error
+    if isinstance(content, dict) and len(content) == 1:
+        content = next(iter(content.values()))  # {"rows": [...]}, as services answer
+    if isinstance(content, list) and all(isinstance(row, dict) for row in content):
+        names = dict.fromkeys(name for row in content for name in row)
+        by_name = {name: [row.get(name) for row in content] for name in names}
+    elif isinstance(content, dict) and all(isinstance(v, list) for v in content.values()):
+        by_name = content
+    else:
+        raise InvalidData(
+            f'{path}: expected a list of objects like [{{"x": 1}}, ...] or lists by column like '
+            '{"x": [1, ...]}.'
+        )
+    lengths = {len(values) for values in by_name.values()}
+    if len(lengths) > 1:
+        raise InvalidData(f"{path}: the lists of its columns differ in length: {sorted(lengths)}.")
+    columns = {name: Column(name, values_of(values)) for name, values in by_name.items()}
+    return Table(str(path), lengths.pop() if lengths else 0, columns)
 
 
 def _read_jsonl(path: Path) -> Table:
@@ -79,38 +112,25 @@ def _read_jsonl(path: Path) -> Table:
         rows.append(row)
         lines.append(number)
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: Column(name, _json_column([row.get(name) for row in rows])) for name in names}
+    columns = {name: Column(name, values_of([row.get(name) for row in rows])) for name in names}
     return Table(str(path), len(rows), columns, place=lambda row: f"line {lines[row]}")
 
 
-def _json_column(values: list[Any]) -> Any:
-    """Numbers if there are only numbers (NaN for null), else texts."""
-    try:
-        if all(type(value) is int for value in values):
-            return np.array(values, dtype=np.int64)
-        if all(isinstance(value, bool | int | float) or value is None for value in values):
-            return np.array([np.nan if value is None else float(value) for value in values])
-    except OverflowError:  # a whole number too long for a number: an id
-        pass
-    column = np.empty(len(values), dtype=object)
-    column[:] = [
-        value if value is None or isinstance(value, str) else _text(value) for value in values
-    ]
-    return column
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-FORMATS: dict[str, Callable[[Path], Table]] = {
+FORMATS: dict[str, Callable[..., Table]] = {
     ".csv": read_delimited,
     ".tsv": lambda path: read_delimited(path, "\t"),
+    ".json": _read_json,
     ".jsonl": _read_jsonl,
     ".parquet": read_parquet,
     ".arrow": read_arrow,
     ".feather": read_arrow,
     ".npy": read_npy,
     ".npz": read_npz,
+    ".xlsx": read_xlsx,
+    ".xlsm": read_xlsx,
+    ".sqlite": read_sqlite,
+    ".sqlite3": read_sqlite,
+    ".db": read_sqlite,
+    ".duckdb": read_duckdb,
 }
-_PACKED = (".csv", ".tsv", ".jsonl")
+_PACKED = (".csv", ".tsv", ".json", ".jsonl")

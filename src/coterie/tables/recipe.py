@@ -6,60 +6,29 @@ features. It is learned from the table that is fitted and saved as JSON beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie.exceptions import InvalidData, InvalidModel, InvalidParameter
+from coterie.tables.choices import Choices, chosen
+from coterie.tables.choosing import Use, decide
+from coterie.tables.date_part import DatePart
 from coterie.tables.notes import Note
-from coterie.tables.parts import (
-    PARTS,
-    CategoryPart,
-    MatrixPart,
-    NumberPart,
-    Part,
-    TextPart,
-    learn_part,
-)
+from coterie.tables.parts import CategoryPart, MatrixPart, NumberPart, VectorPart
 from coterie.tables.summary import ColumnSummary
 from coterie.tables.table import Table
+from coterie.tables.text_parts import TextPart, TopicsPart
 
-__all__ = ["Choices", "Features", "Recipe"]
+__all__ = ["Choices", "Features", "Learned", "Part", "Recipe"]
 
+Part = NumberPart | CategoryPart | DatePart | TextPart | TopicsPart | VectorPart | MatrixPart
+PARTS: dict[str, Any] = {part.kind: part for part in Part.__args__}
+_ARRAY = "array"  # the key by which the content of a recipe names one
 _FIRST_LOOK = 1000  # rows
 _ROWS_AT_ONCE = 4096  # of the matrix that are filled while they stay in the cache
-
-
-class Choices(NamedTuple):
-    """What the user says about the columns.
-
-    Attributes
-    ----------
-    id_column : str or None
-    features, drop : sequence of str
-        Use only these, or all but these.
-    categorical : sequence of str
-        One-hot, however many values there are and even if they look like numbers.
-    text : str or None
-        tf-idf of its words.
-    scale : bool
-        Numbers to mean 0 and standard deviation 1.
-    impute : bool
-        Missing numbers by the mean, missing categories by the most frequent one.
-    truth : str or None
-        Column of the true classes, which is never clustered by.
-    """
-
-    id_column: str | None = None
-    features: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    categorical: Sequence[str] = ()
-    text: str | None = None
-    scale: bool = False
-    impute: bool = False
-    truth: str | None = None
 
 
 class Features(NamedTuple):
@@ -94,7 +63,13 @@ class Recipe:
     ----------
     id_column : str or None
     parts : tuple of parts
-        `NumberPart`, `CategoryPart`, `TextPart` or `MatrixPart`, in order of the features.
+        One for each column that is used, in order of the features.
+    left_out : mapping of str to str
+        Columns that are of no use, and why.
+    missing : tuple of str or None
+        Texts that say that there is no value; None for the usual ones.
+    where : tuple of str
+        Conditions that the rows fulfil.
 
     Examples
     --------
@@ -112,16 +87,24 @@ class Recipe:
 
     id_column: str | None
     parts: tuple[Part, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
+    where: tuple[str, ...] = ()
 
     @classmethod
     def learn(cls, table: Table, choices: Choices | None = None) -> Recipe:
         """The recipe these choices mean for this table."""
-        choices = choices or Choices()
-        if table.matrix is not None:
-            _refuse_choices_for_matrix(table, choices)
-            parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
-            return cls(choices.id_column, parts)
-        return cls.learn_from([table], choices)
+        return cls.look_at_whole(table, choices or Choices()).recipe
+
+    @classmethod
+    def look_at_whole(cls, table: Table, choices: Choices) -> Learned:
+        """As `learn`, with what else was seen on the way."""
+        choices = choices.settled()
+        if table.matrix is None:
+            return cls.look_at([table], choices, whole=True)
+        _refuse_choices_for_matrix(table, choices)
+        parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
+        return Learned(cls(choices.id_column, parts, where=tuple(choices.where)), [], [])
 
     @classmethod
     def learn_from(cls, tables: Iterable[Table], choices: Choices | None = None) -> Recipe:
@@ -132,47 +115,89 @@ class Recipe:
         return cls.look_at(tables, choices).recipe
 
     @classmethod
-    def look_at(cls, tables: Iterable[Table], choices: Choices | None = None) -> Learned:
-        """As `learn_from`, with what else was seen on the way."""
-        choices = choices or Choices()
+    def look_at(
+        cls, tables: Iterable[Table], choices: Choices | None = None, *, whole: bool = False
+    ) -> Learned:
+        """As `learn_from`, with what else was seen on the way.
+
+        If `whole` there is one table only, which may be looked at again: topics of texts need that.
+        """
+        choices = (choices or Choices()).settled()
         summaries: list[ColumnSummary] | None = None
-        source = ""
+        first: Table | None = None
         for table in tables:
+            if choices.missing is not None:
+                table = table.with_missing(choices.missing)
             if summaries is None:
-                source = table.source
-                names = _chosen(table, choices)
+                first = table
+                names = chosen(table, choices)
                 summaries = [ColumnSummary(name, table.column(name).kind) for name in names]
             for summary in summaries:
                 summary.add(table, _role(summary.name, choices))
-        if summaries is None:
+        if summaries is None or first is None:
             raise InvalidData("there is no row to learn from.")
-        parts = [learn_part(source, summary, choices) for summary in summaries]
+        uses = decide(first.source, summaries, choices)
+        used = [(s, use) for s, use in zip(summaries, uses, strict=True) if use.kind != "drop"]
+        parts = [_part(first, summary, use, choices, whole) for summary, use in used]
         notes, constant = [], []
-        for part, summary in zip(parts, summaries, strict=True):
-            if isinstance(part, NumberPart | CategoryPart):
-                filled = 0 if part.fill is None else summary.missing
+        for part, (summary, use) in zip(parts, used, strict=True):
+            notes += [Note(summary.name, 0, use.note)] if use.note else []
+            if isinstance(part, NumberPart | CategoryPart | DatePart):
+                kept = part.fill not in (None, False) or getattr(part, "gaps", False)
+                filled = summary.n_rows - summary.known if kept else 0
                 notes += [Note(summary.name, filled, part.filling)] if filled else []
             if _is_constant(part, summary):
                 constant += part.feature_names
-        return Learned(cls(choices.id_column, tuple(parts)), notes, constant)
+        left_out = {
+            s.name: use.reason for s, use in zip(summaries, uses, strict=True) if use.reason
+        }
+        recipe = cls(
+            choices.id_column,
+            tuple(parts),
+            left_out,
+            None if choices.missing is None else tuple(choices.missing),
+            tuple(choices.where),
+        )
+        return Learned(recipe, notes, constant)
 
     def apply(self, table: Table) -> Features:
         """The features of a table; its other columns do not matter."""
+        if self.missing is not None:
+            table = table.with_missing(self.missing)
         blocks: list[Any] = []
         notes: list[Note] = []
         for part in self.parts:
             block, note = part.apply(table)
             blocks.append(block)
             notes += note
-        if len(blocks) == 1:
-            X = blocks[0]
-        elif any(isinstance(part, TextPart) for part in self.parts):
-            from scipy import sparse
+        return Features(_joined(blocks), notes)
 
-            X = sparse.hstack(blocks, format="csr")
-        else:
-            X = _side_by_side(blocks)
-        return Features(X, notes)
+    @property
+    def of_texts(self) -> bool:
+        """Whether rows are known by texts alone: those without words then have no place."""
+        return all(isinstance(part, TextPart | TopicsPart) for part in self.parts)
+
+    def with_words(self, X: Any) -> Any:
+        """Which rows of the features X (n, d) hold anything, (n,)."""
+        if not isinstance(X, np.ndarray):
+            return np.diff(X.indptr) > 0
+        return X.any(axis=1)
+
+    def spelled(self, table: Table) -> tuple[Any, list[str]]:
+        """The features with the words that topics are made of in their place, and their names."""
+        if self.missing is not None:
+            table = table.with_missing(self.missing)
+        blocks: list[Any] = []
+        names: list[str] = []
+        for part in self.parts:
+            if isinstance(part, TopicsPart):
+                block, words = part.spelled(table)
+                names += [f"{part.column}:{word}" for word in words]
+            else:
+                block = part.apply(table)[0]
+                names += part.feature_names
+            blocks.append(block)
+        return _joined(blocks), names
 
     @property
     def feature_names(self) -> list[str]:
@@ -204,71 +229,108 @@ class Recipe:
 
     @property
     def number_columns(self) -> list[str]:
-        """Names of the columns that are used as numbers."""
-        return [part.column for part in self.parts if isinstance(part, NumberPart)]
+        """Names of the columns that are used as numbers and are written plainly."""
+        return [p.column for p in self.parts if isinstance(p, NumberPart) and not p.form]
 
     def to_json(self) -> dict[str, Any]:
         """As plain values; `from_json` is the inverse."""
-        parts = [{"kind": part.kind, **asdict(part)} for part in self.parts]
-        return {"id_column": self.id_column, "parts": parts}
+        content, arrays = self.to_parts()
+        return _filled(content, {name: array.tolist() for name, array in arrays.items()})
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """As plain values and arrays by their names: {"array": name} stands for each of them."""
+        arrays: dict[str, Any] = {}
+        parts = []
+        for number, part in enumerate(self.parts):
+            content: dict[str, Any] = {"kind": part.kind}
+            for name, value in asdict(part).items():
+                if isinstance(value, np.ndarray):
+                    key = f"{number}-{name}"
+                    arrays[key], value = value, {_ARRAY: key}
+                content[name] = value
+            parts.append(content)
+        content = {
+            "id_column": self.id_column,
+            "parts": parts,
+            "left_out": dict(self.left_out),
+            "missing": None if self.missing is None else list(self.missing),
+            "where": list(self.where),
+        }
+        return content, arrays
 
     @classmethod
-    def from_json(cls, content: Any) -> Recipe:
-        """A recipe from what `to_json` gave; anything else is refused."""
+    def from_json(cls, content: Any, arrays: Mapping[str, Any] | None = None) -> Recipe:
+        """A recipe from what `to_json`, or `to_parts`, gave; anything else is refused."""
         try:
             parts = []
-            for given in content["parts"]:
+            for given in _filled(content, arrays or {})["parts"]:
                 fields = dict(given)
                 parts.append(PARTS[fields.pop("kind")](**fields))
-            return cls(content["id_column"], tuple(parts))
+            missing = content.get("missing")
+            return cls(
+                content["id_column"],
+                tuple(parts),
+                dict(content.get("left_out", {})),
+                None if missing is None else tuple(missing),
+                tuple(content.get("where", ())),
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidModel(f"the recipe is damaged: {error!r}.") from error
 
 
+def _filled(content: Any, arrays: Mapping[str, Any]) -> Any:
+    """The content of a recipe with arrays put where their names stand."""
+
+    def fill(value: Any) -> Any:
+        return arrays[value[_ARRAY]] if isinstance(value, dict) and _ARRAY in value else value
+
+    parts = [{name: fill(value) for name, value in part.items()} for part in content["parts"]]
+    return {**content, "parts": parts}
+
+
+def _part(table: Table, summary: ColumnSummary, use: Use, choices: Choices, whole: bool) -> Part:
+    """The part that a column calls for."""
+    source, name = table.source, summary.name
+    if use.kind == "number":
+        return NumberPart.learn(source, summary, choices, use.form)
+    if use.kind == "date":
+        return DatePart.learn(source, summary, choices, use.form)
+    if use.kind == "category":
+        return CategoryPart.learn(source, summary, choices)
+    if use.kind == "vector":
+        return VectorPart.learn(table, name)
+    if use.kind == "words":
+        return TextPart.learn(source, summary)
+    if not whole:
+        raise InvalidData(
+            f"{source}: the topics of column {name!r} need all texts in memory, and rows are read "
+            f"a stretch at a time. Use its words alone ({name}:words in `columns`), or give one "
+            "file that fits in memory, or leave the column out with `drop`."
+        )
+    return TopicsPart.learn(table, name)
+
+
 def _is_constant(part: Part, summary: ColumnSummary) -> bool:
     if isinstance(part, NumberPart):
-        return summary.moments.low == summary.moments.high
+        known = summary.read[part.form].moments if part.form else summary.moments
+        return known.low == known.high
     return isinstance(part, CategoryPart) and len(part.categories) == 1
 
 
 def _role(name: str, choices: Choices) -> str:
-    if name == choices.text:
-        return "text"
-    return "category" if name in choices.categorical else "any"
+    """What a summary has to look at in a column."""
+    kind = choices.kind_of(name).partition("/")[0]
+    return {"category": "category", "words": "words", "text": "left", "vector": "left"}.get(
+        kind, "any"
+    )
 
 
 def _per_feature(part: Part, name: str, default: float) -> list[float]:
-    found = getattr(part, name, None)
+    scaled = isinstance(part, NumberPart | MatrixPart)
+    found = getattr(part, name) if scaled else None
     if isinstance(found, list):
         return found
     return [default if found is None else found] * len(part.feature_names)
-
-
-def _chosen(table: Table, choices: Choices) -> list[str]:
-    """Names of the columns to use, in the order of the file."""
-    for option, names in (
-        ("`features`", choices.features),
-        ("`drop`", choices.drop),
-        ("`categorical`", choices.categorical),
-        ("`text`", (choices.text,) if choices.text else ()),
-    ):
-        for name in names:
-            table.column(name, option)
-    if choices.features and choices.drop:
-        raise InvalidParameter("give `features` or `drop`, not both.")
-    if choices.features:
-        wanted = {*choices.features, *choices.categorical}
-    elif choices.text and not choices.categorical:
-        wanted = set()  # a text is enough by itself; numbers beside it are asked for by name
-    else:
-        wanted = set(table.columns) - set(choices.drop)
-    if choices.text:
-        wanted.add(choices.text)
-    wanted -= {choices.id_column, choices.truth}
-    names = [name for name in table.columns if name in wanted]
-    if not names:
-        raise InvalidData(f"{table.source}: no column is left to cluster by.")
-    return names
 
 
 def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
@@ -279,6 +341,8 @@ def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
             ("`drop`", choices.drop),
             ("`categorical`", choices.categorical),
             ("`text`", choices.text),
+            ("`columns`", choices.columns),
+            ("`vectors`", choices.vectors),
         )
         if value
     ]
@@ -286,6 +350,17 @@ def _refuse_choices_for_matrix(table: Table, choices: Choices) -> None:
         raise InvalidParameter(
             f"{given[0]} needs named columns, and {table.source} is an array file."
         )
+
+
+def _joined(blocks: list[Any]) -> Any:
+    """Blocks (n, ·) side by side; CSR if one of them is."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if all(isinstance(block, np.ndarray) for block in blocks):
+        return _side_by_side(blocks)
+    from scipy import sparse
+
+    return sparse.hstack(blocks, format="csr")
 
 
 def _side_by_side(blocks: list[Any]) -> Any:

@@ -20,6 +20,7 @@ from coterie.tables.table import Column, RowNumbers, Table
 __all__ = [
     "RecordChoices",
     "RecordInputs",
+    "column_values",
     "looks_like_records",
     "read_records",
     "row_marks",
@@ -63,6 +64,8 @@ class RecordInputs(NamedTuple):
     columns : dict of str to (n,) ndarray
         What is compared.
     exclusive : (n,) ndarray or None
+    group_column : str or None
+        Where those groups are from.
     kinds : dict or None
         For `Dossier(fields=...)`.
     constraints : Constraints
@@ -72,6 +75,7 @@ class RecordInputs(NamedTuple):
     ids: Sequence[str]
     columns: dict[str, NDArray[Any]]
     exclusive: NDArray[Any] | None
+    group_column: str | None
     kinds: dict[str, str | None] | None
     constraints: Constraints
 
@@ -107,12 +111,12 @@ def read_records(
     exclusive = SOURCE if link is not None else choices.exclusive
     groups = None if exclusive is None else table.column(exclusive, "`exclusive`").texts()
     names = _compared(table, choices, exclusive)
-    columns = {name: _values(table.column(name, "`fields`")) for name in names}
+    columns = {name: column_values(table.column(name, "`fields`")) for name in names}
     kinds = {name: choices.kinds[name] or None for name in names} if choices.kinds else None
     known = Constraints(table.n_rows)
     if pairs is not None:
         known = read_known_pairs(pairs, ids, by_id=choices.id_column is not None, hard=hard)
-    return RecordInputs(table, ids, columns, groups, kinds, known)
+    return RecordInputs(table, ids, columns, groups, exclusive, kinds, known)
 
 
 def _ids(table: Table, id_column: str | None) -> Sequence[str]:
@@ -164,7 +168,7 @@ def _compared(table: Table, choices: RecordChoices, exclusive: str | None) -> li
     return names
 
 
-def _values(column: Column) -> NDArray[Any]:
+def column_values(column: Column) -> NDArray[Any]:
     """Numbers as numbers, everything else as text."""
     if column.kind == "number" and not column.is_arrow:
         return np.asarray(column.values)

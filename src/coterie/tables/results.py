@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coterie.tables.notes import Note
 
-__all__ = ["Results", "results_of", "sizes_of"]
+__all__ = ["Results", "results_of", "scattered", "sizes_of"]
 
 _AT_ONCE = 1 << 20  # labels that are counted: sorting them all would take twice their memory
 
@@ -45,6 +45,20 @@ def results_of(
     else:
         return {"cluster": labels}
     return {"cluster": labels, "confidence": np.asarray(shares)[np.arange(len(labels)), labels]}
+
+
+def scattered(results: dict[str, NDArray[Any]], rows: Any, n: int) -> dict[str, NDArray[Any]]:
+    """Columns about `rows` (m,) as columns about all n; the others are in no cluster (-1).
+
+    >>> import numpy as np
+    >>> scattered({"cluster": np.array([1, 0])}, np.array([0, 2]), 3)["cluster"].tolist()
+    [1, -1, 0]
+    """
+    whole = {}
+    for name, values in results.items():
+        whole[name] = np.full(n, -1 if name == "cluster" else np.nan, dtype=values.dtype)
+        whole[name][rows] = values
+    return whole
 
 
 def sizes_of(parts: Iterable[NDArray[Any]]) -> dict[int, int]:

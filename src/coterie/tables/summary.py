@@ -9,11 +9,22 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coterie.tables.table import Column, Table, missing
+from coterie.exceptions import InvalidData
+from coterie.tables.formats import DATES, DAY, FORMATS, group_dots, unit_of
+from coterie.tables.table import Column, Numbers, Table
 
-__all__ = ["ColumnSummary", "Moments", "documents", "infinite_place", "not_a_number"]
+__all__ = ["ColumnSummary", "Moments", "Tally", "documents", "infinite_place", "not_read", "unread"]
 
+_READ_AS = {
+    "comma": "number with a decimal comma",
+    "ymd": "date (year, month, day)",
+    "dmy": "date (day, month, year)",
+    "mdy": "date (month, day, year)",
+    "time": "time",
+}
+_FIRST_LOOK = 100  # rows
 _MOST_VALUES = 100_000  # different texts that are counted; a column of more is no category
 
 
@@ -59,6 +70,37 @@ _NO_NUMBER = Moments()
 
 
 @dataclass
+class Tally:
+    """What a format reads of a column.
+
+    Attributes
+    ----------
+    moments, clock : Moments
+        Of the numbers; and of dates by the second of the day.
+    bad : int
+        Values that it does not read.
+    first_bad : str or None
+        What to say of the first of these that stands beside others which it does read.
+    """
+
+    moments: Moments = _NO_NUMBER
+    clock: Moments = _NO_NUMBER
+    bad: int = 0
+    first_bad: str | None = None
+
+    def add(self, table: Table, column: Column, read: Numbers, form: str = "") -> None:
+        """Take in a stretch as it was read."""
+        values = read.values[np.isfinite(read.values)]
+        # Finding the place takes another reading of the file: only where the others were read.
+        if read.bad.size and self.first_bad is None and (values.size or self.moments.n):
+            self.first_bad = not_read(table, column, read.bad, form)
+        self.bad += read.bad.size
+        self.moments = self.moments + Moments.of(values)
+        if form in DATES:
+            self.clock = self.clock + Moments.of(values % DAY)
+
+
+@dataclass
 class ColumnSummary:
     """What is known of a column after some stretches of it.
 
@@ -67,34 +109,46 @@ class ColumnSummary:
     name, kind : str
         `kind` as in `Column`.
     n_rows : int
-    moments : Moments
-        Of its finite numbers.
-    bad : int
-        Values that are no numbers.
+    plain : Tally
+        As plain numbers.
+    read : dict of str to Tally
+        By the formats of people, if it is text.
+    units : set of str
+        Currencies and percent signs, if it is text that is not plain numbers.
     began_as_numbers : bool
         Whether a whole stretch held numbers only; its values were then not counted as texts.
-    first_bad, infinite : str or None
-        What to say of the first of these, and of the first infinite number.
+    infinite : str or None
+        What to say of the first infinite number.
+    last, counts, rises : float, bool, bool
+        The number in the last row; whether each is the one before plus 1, or more than it.
     values : Counter of str
         How often each known text occurs, if it may be a column of categories.
     different : str
         Their number, in words where it is only known from below.
-    missing : int
-        Rows without a value.
+    known : int
+        Rows with a value.
     words : Counter of str
-        In how many rows each word occurs, if it is the column of text.
+        In how many rows each word occurs, if it is a column of words.
     """
 
     name: str
     kind: str
     n_rows: int = 0
-    moments: Moments = _NO_NUMBER
-    bad: int = 0
+    plain: Tally = field(default_factory=Tally)
+    read: dict[str, Tally] = field(default_factory=lambda: {form: Tally() for form in FORMATS})
+    units: set[str] = field(default_factory=set)
     began_as_numbers: bool = False
-    first_bad: str | None = None
     infinite: str | None = None
+    last: float | None = None
+    counts: bool = True
+    rises: bool = True
     values: Counter[str] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def moments(self) -> Moments:
+        """Of its plain numbers."""
+        return self.plain.moments
 
     @property
     def different(self) -> str:
@@ -102,36 +156,78 @@ class ColumnSummary:
         return f"{len(self.values)}{more}"
 
     @property
-    def missing(self) -> int:
-        numbers = self.moments.n if not self.bad else 0
-        return self.n_rows - (self.values.total() or numbers)
+    def known(self) -> int:
+        """Rows with a value."""
+        if self.kind == "date":
+            return self.read["ymd"].moments.n
+        return (self.moments.n + self.plain.bad) or self.values.total()
 
     def add(self, table: Table, role: str) -> None:
-        """Take in a stretch; `role` is "text", "category" or "any"."""
+        """Take in a stretch; `role` is "words", "category", "left" or "any"."""
         column = table.column(self.name)
         self.n_rows += table.n_rows
-        if role == "text":
+        if role == "words":
             for document in documents(column):
                 self.words.update(set(_analyzer()(document)))
-            return
-        if role == "category" or (column.kind != "other" and self._is_text(table, column)):
+        elif role == "category":
+            self._count(column)
+        elif role == "any" and column.kind == "date":
+            self.read["ymd"].add(table, column, column.read("ymd"), "ymd")
+        elif role == "any" and column.kind in ("number", "text") and self._is_text(table, column):
             self._count(column)
 
     def _is_text(self, table: Table, column: Column) -> bool:
         """Take in the numbers; whether other values are among them, here or before."""
-        values, bad = column.numbers
-        if bad.size and self.first_bad is None:
-            self.first_bad = not_a_number(table, column, bad)
-        self.infinite = self.infinite or infinite_place(table, column, values)
-        self.bad += bad.size
-        self.moments = self.moments + Moments.of(values[np.isfinite(values)])
-        self.began_as_numbers |= bool(self.moments.n) and not self.bad
-        return bool(self.bad)
+        read = column.numbers
+        self.infinite = self.infinite or infinite_place(table, column, read.values)
+        self.plain.add(table, column, read)
+        self.began_as_numbers |= bool(self.moments.n) and not self.plain.bad
+        if column.kind == "number" or not read.bad.size:
+            self._look_at_order(read.values)
+        if column.kind == "text":
+            self._read_formats(table, column, read)
+        return bool(self.plain.bad)
+
+    def _look_at_order(self, values: NDArray[Any]) -> None:
+        """Whether numbers count the rows, or at least rise from row to row."""
+        if not values.size or not self.rises:
+            return
+        steps = np.diff(values if self.last is None else np.concatenate(([self.last], values)))
+        self.rises = bool((steps > 0).all()) and bool((values == np.floor(values)).all())
+        self.counts = self.rises and self.counts and bool((steps == 1).all())
+        self.last = float(values[-1])
+
+    def _read_formats(self, table: Table, column: Column, plain: Numbers) -> None:
+        """What the formats make of texts; plain numbers are read without looking at each again."""
+        if plain.bad.size:
+            texts = column.known_texts()[0]
+            self.units.update(map(unit_of, texts))
+            for form, tally in self.read.items():
+                tally.add(table, column, column.read(form), form)
+            return
+        self.units.update([""] if np.isfinite(plain.values).any() else [])
+        self.read["point"].add(table, column, plain)
+        self.read["comma"].add(table, column, _with_commas(column, plain), "comma")
+        nothing = Numbers(np.empty(0), np.flatnonzero(~np.isnan(plain.values)))
+        for form in DATES:
+            self.read[form].add(table, column, nothing, form)
 
     def _count(self, column: Column) -> None:
         if len(self.values) <= _MOST_VALUES:
             texts = column.texts()
-            self.values.update(map(str, texts[~missing(texts)].tolist()))
+            self.values.update(map(str, texts[~column.absent].tolist()))
+
+
+def _with_commas(column: Column, plain: Numbers) -> Numbers:
+    """Plain numbers read with a decimal comma: 1.200 is then 1200, and 1.5 nothing at all."""
+    if not column.has_points:
+        return plain
+    # Most numbers with a point are seen not to be such at the first look.
+    if all(group_dots(text) for text in column.cells(0, _FIRST_LOOK) if text) and all(
+        group_dots(text) for text in column.texts() if text
+    ):
+        return column.read("comma")
+    return Numbers(np.empty(0), np.arange(len(column)))
 
 
 @cache
@@ -146,15 +242,24 @@ def documents(column: Column) -> list[str]:
     return [text or "" for text in column.texts()]
 
 
-def not_a_number(table: Table, column: Column, bad: Any) -> str:
-    """What to say of rows (b,) that hold no number."""
+def not_read(table: Table, column: Column, bad: Any, form: str = "") -> str:
+    """What to say of rows (b,) that hold no number, or no date, as the others do."""
     row = int(bad[0])
     others = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
     return (
         f"{table.source}, {table.place(row)}: {column.texts()[row]!r} in column {column.name!r} is "
-        f"not a number{others}. Correct it, or leave the column out with `drop`, or say "
-        "`categorical`."
+        f"not a {_READ_AS.get(form, 'number')}{others}. Correct it, name it in `missing` if it "
+        "means that there is no value, or leave the column out with `drop`, or say `categorical`."
     )
+
+
+def unread(source: str, name: str, tally: Tally) -> InvalidData:
+    """The error about values that are no numbers, or no dates, as the others are."""
+    told = tally.first_bad or (
+        f"{source}: column {name!r} holds {tally.bad} values that cannot be read. Correct them, "
+        "or leave the column out with `drop`, or say `categorical`."
+    )
+    return InvalidData(told)
 
 
 def infinite_place(table: Table, column: Column, values: Any) -> str | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple, overload
 
@@ -14,7 +16,16 @@ from numpy.typing import NDArray
 from coterie.exceptions import InvalidData
 from coterie.words import nearest
 
-__all__ = ["MISSING_WORDS", "Column", "Numbers", "RowNumbers", "Table", "missing"]
+__all__ = [
+    "MISSING_WORDS",
+    "Column",
+    "Numbers",
+    "RowNumbers",
+    "Table",
+    "missing",
+    "row_contents",
+    "values_of",
+]
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _NUMBER = re.compile(
@@ -37,11 +48,15 @@ class Column:
     ----------
     name : str
     values : (n,) ndarray or pyarrow.ChunkedArray
-        An ndarray holds numbers, or objects that are str or None.
+        An ndarray holds numbers, dates, or objects that are str or None; one of shape (n, d) holds
+        a vector for every row.
+    missing : tuple of str
+        Texts that say that there is no value.
     """
 
     name: str
     values: Any
+    missing: tuple[str, ...] = MISSING_WORDS
 
     def __len__(self) -> int:
         return len(self.values)
@@ -53,12 +68,14 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """What it holds: "number", "text", or "other" (dates, lists)."""
+        """What it holds: "number", "text", "date", "vector" or "other"."""
         if self.is_arrow:
             from coterie.tables.arrow import kind_of_type
 
             return kind_of_type(self.values.type)
-        return "number" if self.values.dtype.kind in "biuf" else "text"
+        if self.values.ndim == 2:
+            return "vector"
+        return {"M": "date", "O": "text"}.get(self.values.dtype.kind, "number")
 
     def texts(self) -> NDArray[np.object_]:
         """Every value as text, (n,); None where there is none. Whole numbers without ".0"."""
@@ -68,6 +85,8 @@ class Column:
             return arrow_texts(self.values)
         if self.values.dtype == object:
             return self.values
+        if self.kind in ("date", "vector"):
+            return _texts(self.values.tolist())
         listed = self.values.tolist()
         texts = [
             _number_text(value) if isinstance(value, float) else str(value) for value in listed
@@ -80,14 +99,62 @@ class Column:
         if self.is_arrow:
             from coterie.tables.arrow import arrow_numbers
 
-            found = arrow_numbers(self.values)
+            found = arrow_numbers(self.values, self.missing)
             if found is not None:
                 return Numbers(found, np.empty(0, dtype=np.int64))
         if self.kind == "number":
             values = self.values
             exact = values.dtype in (np.float32, np.float64)
             return Numbers(values if exact else values.astype(float), np.empty(0, dtype=np.int64))
-        return _parse(self.texts())
+        return _parse(self.texts(), self.missing)
+
+    @cached_property
+    def absent(self) -> NDArray[np.bool_]:
+        """Which rows (n,) hold no value."""
+        return missing(self.texts(), self.missing)
+
+    def known_texts(self) -> tuple[NDArray[np.object_], NDArray[np.int64], NDArray[np.int64]]:
+        """The different texts (m,) in sorted order, which of them each row with a value holds, and
+        those rows.
+        """
+        rows = np.flatnonzero(~self.absent)
+        texts, which = np.unique(self.texts()[rows].astype(str), return_inverse=True)
+        return texts.astype(object), which, rows
+
+    def read(self, form: str) -> Numbers:
+        """Every value as a number by a format of `coterie.tables.formats`; dates in seconds."""
+        if self.kind == "date":
+            return Numbers(self._seconds(), np.empty(0, dtype=np.int64))
+        from coterie.tables.formats import read_texts
+
+        texts, which, rows = self.known_texts()
+        values = np.full(len(self), np.nan)
+        values[rows] = read_texts(texts, form)[which]
+        return Numbers(values, rows[np.isnan(values[rows])])
+
+    @property
+    def has_points(self) -> bool:
+        """Whether some text has a point in it."""
+        if self.is_arrow and self.kind == "text":
+            from coterie.tables.arrow import any_has
+
+            return any_has(self.values, ".")
+        return any("." in text for text in self.texts() if text)
+
+    def _seconds(self) -> NDArray[np.float64]:
+        values = self.values
+        if self.is_arrow:
+            from coterie.tables.arrow import arrow_seconds
+
+            return arrow_seconds(values)
+        seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
+        return np.where(np.isnat(values), np.nan, seconds)
+
+    def take(self, rows: NDArray[np.int64]) -> Column:
+        """The column of these rows."""
+        return replace(
+            self, values=self.values.take(rows, **({} if self.is_arrow else {"axis": 0}))
+        )
 
     def cells(self, start: int, stop: int) -> list[Any]:
         """Rows start to stop as Python values."""
@@ -129,6 +196,8 @@ class Table:
         The rows of a .npy or .npz file; such a file has columns only beside them.
     place : callable
         Where a row stands in the file, for messages: "line 7".
+    notes : tuple of str
+        What the reader did that the user should know.
 
     Examples
     --------
@@ -145,6 +214,7 @@ class Table:
     columns: dict[str, Column]
     matrix: Any = None
     place: Callable[[int], str] = field(default=lambda row: f"row {row}", compare=False)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: str, columns: dict[str, Any]) -> Table:
@@ -186,17 +256,52 @@ class Table:
             )
         return ids
 
+    def with_missing(self, words: Sequence[str]) -> Table:
+        """The same table in which these texts, and empty cells, say that there is no value."""
+        known = ("", *(word for word in words if word))
+        columns = {name: replace(column, missing=known) for name, column in self.columns.items()}
+        return replace(self, columns=columns)
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """These rows; messages name their places in the file."""
+        place, numbers = self.place, rows.tolist()
+        return replace(
+            self,
+            n_rows=len(numbers),
+            columns={name: column.take(rows) for name, column in self.columns.items()},
+            matrix=None if self.matrix is None else self.matrix[rows],
+            place=lambda row: place(numbers[row]),
+        )
+
+    def forget_numbers(self) -> None:
+        """Give back the memory of columns that were read as numbers; they can be read again."""
+        for column in self.columns.values():
+            column.__dict__.pop("numbers", None)
+
     def named(self, ids: Sequence[str]) -> Table:
         """The same table whose messages name rows by id too."""
         place = self.place
         return replace(self, place=lambda row: f"{ids[row]!r} ({place(row)})")
 
 
-def missing(texts: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Which texts (n,) say that there is no value: None and `MISSING_WORDS`."""
-    words = {None, *MISSING_WORDS}
+def row_contents(table: Table) -> list[str]:
+    """What every row says, all its cells in one text; two rows alike have the same.
+
+    >>> row_contents(Table.of("t", {"x": np.array([1.5, 2.5]), "y": np.array(["a", "b"])}))
+    ['1.5\\x1fa', '2.5\\x1fb']
+    """
+    columns = [column.texts().tolist() for column in table.columns.values()]
+    return [
+        "\x1f".join("" if cell is None else str(cell) for cell in row)
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def missing(texts: NDArray[np.object_], words: Sequence[str] = MISSING_WORDS) -> NDArray[np.bool_]:
+    """Which texts (n,) say that there is no value: None, blanks and `words`."""
+    nothing = {None, *words}
     return np.fromiter(
-        (text in words or not text.strip() for text in texts), np.bool_, count=len(texts)
+        (text in nothing or not text.strip() for text in texts), np.bool_, count=len(texts)
     )
 
 
@@ -212,10 +317,63 @@ def _number_text(value: float) -> str | None:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _parse(texts: NDArray[np.object_]) -> Numbers:
+def values_of(values: Sequence[Any]) -> NDArray[Any]:
+    """Values (n,) of any type as the array that fits them: numbers, dates, vectors, else texts."""
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, int | float) for value in known):
+        whole = all(isinstance(value, int) for value in known)
+        if whole and not (min(known) >= -(2**63) and max(known) < 2**63):
+            return _texts(values)  # too long for a number: an id
+        if whole and len(known) == len(values):
+            return np.array(values, dtype=np.int64)
+        return np.array([np.nan if value is None else float(value) for value in values])
+    if known and all(isinstance(value, date) for value in known):
+        plain = [None if value is None else _without_zone(value) for value in values]
+        return np.array(plain, dtype="datetime64[us]")
+    if known and len(known) == len(values) and _are_vectors(known):
+        return np.array(values, dtype=np.float64)
+    return _texts(values)
+
+
+def _without_zone(value: date) -> date:
+    """A date or a time; one with a zone in that of Greenwich."""
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return value
+
+
+def _are_vectors(values: Sequence[Any]) -> bool:
+    first = values[0]
+    return (
+        isinstance(first, list)
+        and bool(first)
+        and all(
+            isinstance(value, list)
+            and len(value) == len(first)
+            and all(type(number) in (int, float) for number in value)
+            for value in values
+        )
+    )
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | dict | bool):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _texts(values: Sequence[Any]) -> NDArray[np.object_]:
+    column = np.empty(len(values), dtype=object)
+    column[:] = [None if value is None else _as_text(value) for value in values]
+    return column
+
+
+def _parse(texts: NDArray[np.object_], words: Sequence[str]) -> Numbers:
     """The definition of a number in a text file; what pyarrow reads faster must agree with it."""
     values = np.full(len(texts), np.nan)
-    absent = missing(texts)
+    absent = missing(texts, words)
     bad = []
     for row in np.flatnonzero(~absent).tolist():
         text = texts[row].strip()

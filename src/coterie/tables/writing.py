@@ -15,7 +15,8 @@ import numpy as np
 
 from coterie.exceptions import InvalidParameter, NotWritten
 from coterie.files import new_file, write_array
-from coterie.tables.arrow import pyarrow
+from coterie.tables.arrow import pyarrow, writable
+from coterie.tables.choices import VECTORS
 from coterie.tables.table import Column, Table
 
 __all__ = [
@@ -37,15 +38,17 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def with_results(table: Table, results: dict[str, Any], numbers: Iterable[str] = ()) -> Table:
     """The columns of a table and of the results; array files give row numbers for their columns.
 
-    Columns named in `numbers` are given as such even where the table holds text.
+    Columns named in `numbers` are given as such even where the table holds text. Vectors from an
+    array file beside the table are left there.
     """
-    columns = dict(table.columns) if table.matrix is None else {}
+    written = {n: column for n, column in table.columns.items() if n != VECTORS}
+    columns = dict(written) if table.matrix is None else {}
     for name in numbers:
         if columns[name].kind == "text":
             columns[name] = Column(name, columns[name].numbers.values)
     if not columns:
         columns["row"] = Column("row", np.arange(table.n_rows))
-        columns |= table.columns
+        columns |= written
     columns |= {name: Column(name, values) for name, values in results.items()}
     return Table(table.source, table.n_rows, columns)
 
@@ -179,7 +182,9 @@ def _write_npy(tables: Iterator[Table], path: Path, raw: bool) -> None:
 def _arrow_table(table: Table) -> Any:
     arrow = pyarrow("writing Parquet files")
     arrays = {
-        name: column.values if column.is_arrow else arrow.array(column.values, from_pandas=True)
+        name: writable(column.values)
+        if column.is_arrow
+        else arrow.array(column.values, from_pandas=True)
         for name, column in table.columns.items()
     }
     return arrow.table(arrays)

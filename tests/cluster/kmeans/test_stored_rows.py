@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coterie import Mosaic, PCKMeans
+from coterie import ConstrainedCompleteLink, PCKMeans
 from coterie.constraints import sample_pairs
 from coterie.data import fold, open_rows
 from coterie.exceptions import InvalidData, RowsChanged
@@ -96,7 +96,7 @@ def test_a_bad_value_is_named_by_its_place(tmp_path, made):
 def test_who_cannot_read_files_says_what_to_do(tmp_path, made):
     X, _ = made
     with pytest.raises(InvalidData, match="works on rows in memory"):
-        Mosaic(K).fit(written(tmp_path, X, "npy"))
+        ConstrainedCompleteLink(K).fit(written(tmp_path, X, "npy"))
 
 
 def test_a_memory_map_is_not_copied(tmp_path, made):

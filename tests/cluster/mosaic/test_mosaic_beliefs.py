@@ -7,6 +7,7 @@ import pytest
 from mosaic_problems import TUNING, posed
 
 from coterie.cluster.mosaic.beliefs import (
+    ends_together,
     find_posterior,
     fit_sharpness,
     form_beliefs,
@@ -65,6 +66,30 @@ class TestBeliefs:
         score = evidence.log_likelihoods(prior, factors).sum()
         wanted = naive.pair_log_likelihood(logits, core.edges.tolist(), *costs)
         assert score == pytest.approx(wanted, abs=1e-9)
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_doubt_of_a_pair_is_its_posterior_on_trees(self, seed):
+        rng = np.random.default_rng(seed)
+        known = random_tree(rng, 6)
+        problem, _ = posed(rng.normal(size=(6, 3)), known)
+        evidence, logits = problem.evidence, rng.normal(size=(6, 3))
+        first = np.unique(evidence.core.edge_of, return_index=True)[1]
+        costs = [cost[first, 0] for cost in evidence.costs(0.2)]
+        _, equal = naive.joint(logits, evidence.core.edges.tolist(), *costs)
+        together = ends_together(problem, softmax(1.0, logits), 0.2)
+        np.testing.assert_allclose(together, equal, atol=2e-3)  # a small change is not told
+        doubts = evidence.suspects(equal)
+        rows = [tuple(edge) for edge in evidence.core.edges.tolist()]
+        for i, j, kind, wrong in zip(doubts.i, doubts.j, doubts.kind, doubts.value, strict=True):
+            chance = equal[rows.index((i, j))]
+            assert wrong == pytest.approx(1 - chance if kind > 0 else chance)
+
+    def test_a_pair_that_hard_ones_contradict_is_wrong_for_sure(self):
+        tied = Constraints(4, must_link=[(0, 1), (1, 2)]).as_hard()
+        evidence = Evidence(tied + Constraints(4, cannot_link=[(0, 2)], must_link=[(2, 3)]), TUNING)
+        doubts = evidence.suspects(np.array([0.7]))
+        assert [tuple(pair) for pair in zip(doubts.i, doubts.j, strict=True)] == [(0, 2), (2, 3)]
+        np.testing.assert_allclose(doubts.value, [1.0, 0.3])
 
     @pytest.mark.parametrize("engine", ["belief_propagation", "mean_field"])
     def test_messages_are_sent_again_when_the_strength_of_pairs_changes(self, rng, engine):

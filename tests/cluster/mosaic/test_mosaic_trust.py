@@ -83,8 +83,9 @@ class TestTrust:
                 i, j = trial.pairs[pair]
                 same = sum(state.rows[i, k] * state.rows[j, k] for k in range(2))
                 agree = same if trial.must[pair] else 1 - same
-                assert found.share[pair] == pytest.approx(agree)
-                assert found.together(trial)[pair] == pytest.approx(same)
+                assert found.together[pair] == pytest.approx(same)
+                labels = state.rows[[i, j]].argmax(axis=1)
+                assert found.by_label[pair] == (labels[0] == labels[1])
                 wanted += np.log(0.8 * agree + 0.2 * (1 - agree))
         assert found.log_chances(trial, 0.2).sum() == pytest.approx(wanted)
         assert found.at_best(trial, (0.2, 0.1)).sum() >= wanted

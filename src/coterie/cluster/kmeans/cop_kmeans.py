@@ -34,6 +34,10 @@ class COPKMeans(PCKMeans):
         As in `PCKMeans`.
     metric : str or Distortion, optional
         Another name for `distortion`; give one of the two.
+    min_size, max_size : int or sequence of n_clusters ints, optional
+        Fewest and most rows of a cluster, or of each. Kept exactly in `labels_`, together with
+        all hard pairs; rows that hard must-links join take their places together. Rows count as
+        one, whatever their weight. `predict` knows no sizes: a new row goes to its nearest centre.
 
     Attributes
     ----------
@@ -83,6 +87,8 @@ class COPKMeans(PCKMeans):
         random_state: Any = None,
         warm_start: bool = False,
         metric: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.distortion = distortion
@@ -95,3 +101,5 @@ class COPKMeans(PCKMeans):
         self.random_state = random_state
         self.warm_start = warm_start
         self.metric = metric
+        self.min_size = min_size
+        self.max_size = max_size

@@ -14,6 +14,7 @@ from coterie.inference import (
     NodeGroups,
     NoFeasibleLabels,
     PairwiseModel,
+    Savings,
     better_by_component,
     cheapest_labels,
     components,
@@ -43,14 +44,15 @@ class PairCosts(NamedTuple):
     groups: NodeGroups
 
 
-class Labelled(NamedTuple):
-    """Labels (s,) of the core's nodes, the share of the energy that a fresh search saved, and
-    whether the labels are proven best.
+class CoreLabels(NamedTuple):
+    """Labels (s,) of the core's nodes, the share of the energy that a fresh search saved, whether
+    the labels are proven best, and what the next local search from them need not find again.
     """
 
     nodes: Array
-    saved: float
-    proven: bool
+    saved: float = 0.0
+    proven: bool = False
+    savings: Savings | None = None
 
 
 class CoreGraph:
@@ -143,46 +145,49 @@ class CoreGraph:
         model: PairwiseModel,
         lead: Array | None,
         plan: IcmPlan,
-        nodes: Array | None,
+        last: CoreLabels | None,
         seed: int,
         refresh: bool,
         prove: bool,
         groups: NodeGroups,
-    ) -> Labelled:
-        """Label the nodes, with no more energy than their labels so far, `nodes`, have.
+    ) -> CoreLabels:
+        """Label the nodes, with no more energy than their labels so far, those of `last`, have.
 
-        Local search from `nodes` or from scratch; with `refresh` also a fresh search of crowded
+        Local search from these or from scratch; with `refresh` also a fresh search of crowded
         components; then the engine asked for, each component keeping whichever is better. Exclusive
         groups are labelled by assignments, whatever the engine. The
         engine that proves the least energy works only if `prove`; the plain one works alone.
         """
-        saved, proven = 0.0, False
+        saved, proven, savings = 0.0, False, None
+        nodes = None if last is None else last.nodes
         try:
             if groups.n_groups:
                 return self._label_groups(model, groups, nodes, seed)
             if self.engine == PLAIN:
                 found = plain_icm(model, nodes, random_state=seed, time_limit=self.time_limit)
-                return Labelled(found.labels, saved, proven)
-            if nodes is None:
+                return CoreLabels(found.labels)
+            if last is None:
                 start, limit = cheapest_labels(model), self.time_limit
                 labels = icm(model, start, plan=plan, random_state=seed, time_limit=limit).labels
             else:
-                labels = polish(model, plan, nodes, lead, seed)
-            if (refresh or nodes is None) and self._crowd is not None:
+                labels, savings = polish(model, plan, last.nodes, lead, seed, last.savings)
+            if (refresh or last is None) and self._crowd is not None:
                 labels, saved = restart_crowd(model, self._crowd, labels, seed)
+                savings = None
             if prove or self.engine not in ("icm", PROVING):
                 labels, proven = self._ask_engine(model, plan, labels, seed)
+                savings = None
         except NoFeasibleLabels:
             # Says which of the user's own pairs clash; returns only if the engine was wrong.
             self.constraints.check_feasible(
                 self.n_clusters, hard_only=True, time_limit=self.time_limit
             )
             raise
-        return Labelled(labels, saved, proven)
+        return CoreLabels(labels, saved, proven, savings)
 
     def _label_groups(
         self, model: PairwiseModel, groups: NodeGroups, nodes: Array | None, seed: int
-    ) -> Labelled:
+    ) -> CoreLabels:
         """Labels group by group; where they do not come out, from some that keep all hard pairs."""
         try:
             found, proven = label_with_groups(model, groups, nodes, seed)
@@ -191,7 +196,7 @@ class CoreGraph:
                 self.n_clusters, hard_only=True, time_limit=self.time_limit
             )
             found, proven = label_with_groups(model, groups, feasible[self.core.first_rows], seed)
-        return Labelled(found, 0.0, proven)
+        return CoreLabels(found, proven=proven)
 
     def _ask_engine(
         self, model: PairwiseModel, plan: IcmPlan, labels: Array, seed: int
@@ -201,6 +206,6 @@ class CoreGraph:
         if exact:  # half of the time left: later steps want some too
             options["time_limit"] = max(self.deadline - time.monotonic(), 0.0) / 2
         found = infer(model, self.engine, labels=labels, random_state=seed, **options)
-        polished = polish(model, plan, found.labels, None, seed)
+        polished, _ = polish(model, plan, found.labels, None, seed)
         better = better_by_component(model, self._component, labels, polished)
         return better, exact and found.converged

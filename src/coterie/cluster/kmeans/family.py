@@ -11,19 +11,34 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import broken_pairs, in_memory
 from coterie.cluster.distances import least_cost, nearest_centers, row_distances
+from coterie.cluster.kmeans.joining import add_clusters, has_own_metrics, move_centers, places_of
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
-from coterie.cluster.kmeans.screening import carry_over, screen, stage_of
+from coterie.cluster.kmeans.screening import (
+    carry_over,
+    most_promising,
+    nodes_of,
+    screen,
+    stage_of,
+)
+from coterie.cluster.kmeans.sized_problem import SizedProblem
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
 from coterie.constraints import Constraints
 from coterie.constraints.exclusive import choose, witnesses, written_for
+from coterie.constraints.sizes import Sizes
 from coterie.data import Rows, check_blocks, one_blas_thread
 from coterie.distortions import Distortion, get_distortion
 from coterie.exceptions import InvalidParameter
+from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.inference import engines
-from coterie.validation import check_choice, check_n_clusters
+from coterie.validation import (
+    check_choice,
+    check_n_clusters,
+    check_sample_weight,
+    refuse_constraints_as_y,
+)
 
 _DEFAULT_DISTORTION = "sqeuclidean"
 _FEW_PAIRS = 100_000  # that exclusive groups may be written out as where they are not alone
@@ -39,7 +54,7 @@ INITS = (
 )
 
 
-class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
+class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
     """Shared `fit`, `predict`, `transform` and `score`; a subclass says which problem it solves.
 
     A subclass has the parameters n_clusters, w, inference, init, n_init, max_iter, tol,
@@ -58,6 +73,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
     @abstractmethod
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         """The member of the family, from the parameters."""
+
+    def _sizes(self, n_clusters: int, n_rows: int) -> Sizes | None:
+        """Bounds on the rows of each cluster, where there are any."""
+        return None
 
     def _auto_weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
         """`w="auto"`: 1 where the penalty is a distance, which carries the scale of the data."""
@@ -91,7 +110,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         if _better_as_pairs(pairs):
             pairs = pairs.expanded()
         elif not self._can_keep(pairs):
-            pairs = written_for(pairs, f"{type(self).__name__} with soft groups")
+            pairs = written_for(pairs, f"{type(self).__name__} with soft groups or sizes")
         self._solve(X, pairs, weights, k)
         return self
 
@@ -117,8 +136,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         # Products split by a BLAS round by its number of threads, and small ones only wait.
         with one_blas_thread():
             distortion = self._distortion()
-            settings = self._settings(k, distortion)
-            problem = self._problem_type(X, constraints, weights, distortion, settings)
+            settings = self._settings(k, distortion)._replace(sizes=self._sizes(k, X.shape[0]))
+            kind = self._problem_type if settings.sizes is None else SizedProblem
+            problem = kind(X, constraints, weights, distortion, settings)
             check_groups(problem)
             measure = problem.measure(self._metric_to_start_from(problem))
             rng = check_random_state(self.random_state)
@@ -155,7 +175,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         """A run from the start asked for: of two, from the one that costs less to begin with."""
         starts = self._starts(problem, measure, number, seed, groups)
         geometry = problem.geometry(measure, self._weight(problem, starts) if w is None else w)
-        start = _most_promising(problem, starts, geometry, seed)
+        start = most_promising(problem, starts, geometry, seed)
         return run(problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
 
     def _from_screened(
@@ -222,7 +242,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         model = self._model_to_start_from
         if model is not None:
             centers = self._given_centers(problem, model.cluster_centers_)
-            return [Start(centers, _nodes_of(problem, getattr(model, "labels_", None)))]
+            return [Start(centers, nodes_of(problem, getattr(model, "labels_", None)))]
         if not isinstance(self.init, str):
             return [Start(self._given_centers(problem, self.init))]
         if groups is not None:
@@ -255,6 +275,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         labels, geometry = result.assignment.labels, result.geometry
         self.distortion_params_ = geometry.measure.A
         self.cluster_centers_ = result.centers + problem.rows.origin
+        counts, sums, _ = result.assignment.statistics
+        self.cluster_weights_ = counts
+        self.cluster_sums_ = sums + counts[:, None] * np.asarray(problem.rows.origin)
         self.labels_ = labels
         self.objective_ = result.history[-1]
         self.objective_history_ = np.array(result.history)
@@ -270,10 +293,43 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrai
         self._n_features_out = problem.settings.n_clusters
 
     def _by_cluster(self) -> tuple[str, ...]:
-        metric = np.asarray(self.distortion_params_)
-        several = self._settings(len(self.cluster_centers_), self._distortion()).per_cluster
-        own = several and len(np.atleast_1d(metric)) == len(self.cluster_centers_)
-        return ("cluster_centers_", "distortion_params_") if own else ("cluster_centers_",)
+        always = ("cluster_centers_", "cluster_weights_", "cluster_sums_")
+        return (*always, "distortion_params_") if has_own_metrics(self) else always
+
+    # -- new rows join -------------------------------------------------------------------------
+    def _places(self, X: Any) -> Places:
+        return places_of(self, X)
+
+    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
+        return self._read_pairs(pairs)
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        add_clusters(self, X, placed.founders)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Let new rows join as `extend` does, and move the centres to the means of all rows so far.
+
+        For what the new rows cost: sums over the rows of each cluster are kept. Rows of earlier
+        calls keep their labels, and a metric that was learned stays. The first call is `fit`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (m, n_features)
+        y : ignored
+        constraints : Constraints, optional
+            As in `extend`: of all rows so far, then the new ones.
+        sample_weight : array-like of shape (m,), optional
+        """
+        refuse_constraints_as_y(self, y, "partial_fit")
+        if not hasattr(self, "labels_"):
+            return self.fit(X, constraints=constraints, sample_weight=sample_weight)
+        X = in_memory(self._check_new_rows(X))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        self._join(X, constraints)
+        move_centers(self, X, self.labels_[-X.shape[0] :], weights)
+        return self
 
     # -- new rows ------------------------------------------------------------------------------
     def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
@@ -330,26 +386,6 @@ def chosen_distortion(distortion: Any, metric: Any) -> Distortion:
             "parameter; give one of them."
         )
     return get_distortion(metric, "metric")
-
-
-def _most_promising(
-    problem: KMeansProblem, starts: list[Start], geometry: Geometry, seed: int
-) -> Start:
-    """The start under whose centres the rows and pairs cost least, with the labels found."""
-    if len(starts) == 1:
-        return starts[0]
-    tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
-    best = int(np.argmin([assignment.objective for assignment in tried]))
-    return starts[best]._replace(nodes=tried[best].nodes if problem.core.n_nodes else None)
-
-
-def _nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
-    """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that."""
-    if labels is None or labels.shape != (problem.rows.n,) or not problem.core.n_nodes:
-        return None
-    nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
-    nodes[problem.core.node] = labels[problem.core.rows]
-    return nodes
 
 
 def check_groups(problem: KMeansProblem) -> None:

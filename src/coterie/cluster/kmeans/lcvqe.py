@@ -10,8 +10,15 @@ import scipy.sparse as sp
 from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans import _lcvqe_kernels as kernels
+from coterie.cluster.kmeans.core_graph import CoreLabels
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.problem import (
+    NO_CORE,
+    Assignment,
+    Geometry,
+    KMeansProblem,
+    KMeansSettings,
+)
 from coterie.cluster.kmeans.run import Result
 from coterie.cluster.statistics import Statistics
 from coterie.constraints import Constraints
@@ -63,7 +70,7 @@ class LcvqeProblem(KMeansProblem):
         self,
         centers: Array,
         geometry: Geometry,
-        nodes: Array | None,
+        last: CoreLabels | None,
         seed: int,
         refresh: bool = False,
         prove: bool = False,
@@ -72,14 +79,13 @@ class LcvqeProblem(KMeansProblem):
 
         mu_j = (sum of members + 1/2 sum of GMLV_j + sum of GCLV_j) / (their masses) follows.
         """
-        found = self.label_rows(centers, geometry.measure, nodes)
+        found = self.label_rows(centers, geometry.measure, last)
         rows = self.core.rows
         if not rows.size:
-            none = np.empty(0, dtype=np.int64)
-            return Assignment(found.labels, none, found.statistics, found.cost, found.digest)
+            return Assignment(found.labels, NO_CORE, found.statistics, found.cost, found.digest)
         free = found.cost - found.unary[np.arange(rows.size), found.listed_labels].sum()
         distances = found.unary / self.settings.factor
-        core_labels, cost = self._decide(distances, nodes)
+        core_labels, cost = self._decide(distances, None if last is None else last.nodes)
         labels, statistics, _ = self.relabel(found, core_labels, geometry.measure)
         row, cluster, mass, _ = self._pulls(distances, core_labels)
         if self.weights.size:
@@ -90,7 +96,8 @@ class LcvqeProblem(KMeansProblem):
             statistics.counts + pull.sum(axis=1),
             statistics.sums + pull @ self.rows.take(rows[pulling]),
         )
-        return Assignment(labels, core_labels, statistics, free + cost, found.digest)
+        core = CoreLabels(core_labels)
+        return Assignment(labels, core, statistics, free + cost, found.digest)
 
     def _decide(self, distances: Array, before: Array | None) -> tuple[Array, float]:
         """Labels (r,) of the core's rows and what they cost; those `before` if they cost less."""

@@ -6,15 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from coterie._typing import Array
 from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
 from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
 from coterie.cluster.kmeans.run import Result, Start
+from coterie.cluster.labelling import label_rows, measure_rows
+from coterie.cluster.statistics import NONE, Shape
+from coterie.constraints import Constraints
+from coterie.constraints.sizes import Sizes, read_sizes
+from coterie.data import Rows, gather
 from coterie.distortions import Distortion
-from coterie.validation import check_real
+from coterie.exceptions import InvalidParameter
 
 __all__ = ["PCKMeans"]
 
 _AUTO_WEIGHT = 2.0  # w="auto" in units of a row's mean distortion within its cluster
+_SAMPLE = 5000  # rows that this is judged by
 
 
 class PCKMeans(PairwiseKMeans):
@@ -80,6 +87,10 @@ class PCKMeans(PairwiseKMeans):
         Start from the last fit: after new answers, cluster numbers stay what they were.
     metric : str or Distortion, optional
         Another name for `distortion`; give one of the two.
+    min_size, max_size : int or sequence of n_clusters ints, optional
+        Fewest and most rows of a cluster, or of each. Kept exactly in `labels_`, together with
+        all hard pairs; rows that hard must-links join take their places together. Rows count as
+        one, whatever their weight. `predict` knows no sizes: a new row goes to its nearest centre.
 
     Attributes
     ----------
@@ -127,6 +138,8 @@ class PCKMeans(PairwiseKMeans):
         random_state: Any = None,
         warm_start: bool = False,
         metric: Any = None,
+        min_size: Any = None,
+        max_size: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.w = w
@@ -141,12 +154,31 @@ class PCKMeans(PairwiseKMeans):
         self.random_state = random_state
         self.warm_start = warm_start
         self.metric = metric
+        self.min_size = min_size
+        self.max_size = max_size
 
     def _distortion(self) -> Distortion:
         return chosen_distortion(self.distortion, self.metric)
 
+    # What a subclass without the parameters has.
+    min_size: Any = None
+    max_size: Any = None
+
+    def _sizes(self, n_clusters: int, n_rows: int) -> Sizes | None:
+        sizes = read_sizes(self.min_size, self.max_size, n_clusters, n_rows)
+        if sizes is not None and self.inference != "icm":
+            raise InvalidParameter(
+                f"inference={self.inference!r} knows no sizes; with min_size or max_size leave it "
+                "at 'icm', or set exact_assignment=True."
+            )
+        return sizes
+
+    def _can_keep(self, pairs: Constraints) -> bool:
+        sized = self.min_size is not None or self.max_size is not None
+        return not (sized and pairs.exclusive.n_groups) and super()._can_keep(pairs)
+
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
-        limit = check_real("time_limit", self.time_limit, finite=False)
+        limit = float(self.time_limit)
         engine = "least_energy" if self.exact_assignment else self.inference
         return KMeansSettings(
             n_clusters,
@@ -158,9 +190,29 @@ class PCKMeans(PairwiseKMeans):
 
     def _publish(self, problem: KMeansProblem, result: Result) -> None:
         super()._publish(problem, result)
-        self.assignment_proven_ = result.assignment.proven
+        self.assignment_proven_ = result.assignment.core.proven
 
     def _auto_weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
         """A multiple of the mean distortion within clusters, under the best of the starts."""
-        within = min(problem.mean_distortion(start.centers) for start in starts)
+        within = min(_mean_distortion(problem, start.centers) for start in starts)
         return _AUTO_WEIGHT * problem.settings.factor * max(within, np.finfo(np.float64).tiny)
+
+
+def _mean_distortion(problem: KMeansProblem, centers: Array) -> float:
+    """Distortion of a row from the centroid of its cluster, were there no pairs: the mean over a
+    sample of the rows, each with the nearest of `centers`.
+    """
+    rows, distortion = problem.rows, problem.distortion
+    at = np.arange(0, rows.n, max(1, rows.n // _SAMPLE))
+    weights = problem.weights[at] if problem.weights.size else NONE
+    sample, A = Rows(rows.shifted(gather(rows, at))), distortion.initial(rows.d)
+    own = measure_rows(sample, weights, distortion, A)
+    shape, none = Shape(len(centers), rows.d), np.empty(0, dtype=np.int64)
+    terms = distortion.center_terms(centers, A)
+    found = label_rows(sample, own, distortion, A, terms, problem.price, shape, none)
+    counts, sums, _ = found.statistics
+    means = distortion.centroid(sums, np.where(counts > 0, counts, 1.0), A)
+    slope, offset, _ = distortion.center_terms(means, A)
+    total = own.term @ (weights if weights.size else np.ones(at.size))
+    total += counts @ offset + (sums * slope).sum()
+    return float(max(total, 0.0) / (weights.sum() if weights.size else at.size))

@@ -19,11 +19,12 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster.distances import distances_to, own_distances
 from coterie.cluster.kmeans._kernels import cost_of_breaking
-from coterie.cluster.kmeans.core_graph import CoreGraph, PairCosts
+from coterie.cluster.kmeans.core_graph import CoreGraph, CoreLabels, PairCosts
 from coterie.cluster.labelling import Labelled, Price, RowTerms, label_rows, measure_rows
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered, check_blocks, gather, keeping
+from coterie.constraints.sizes import Sizes
+from coterie.data import Rows, centered, check_blocks, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.base import ConstantBound
 from coterie.distortions.bounds import GrowingBound
@@ -31,7 +32,7 @@ from coterie.distortions.learning import BrokenPairs, MetricTask, rayleigh
 from coterie.exceptions import InvalidData
 from coterie.inference import group_energy, pair_energy
 
-_SAMPLE = 5000
+NO_CORE = CoreLabels(np.empty(0, dtype=np.int64), proven=True)
 _ROWS_AT_ONCE = 65_536  # of the core: keeps their copies small beside X
 
 
@@ -48,6 +49,7 @@ class KMeansSettings(NamedTuple):
     phi_max: str | float = "tight"
     inference: str = "icm"
     time_limit: float = 10.0  # seconds of exact search
+    sizes: Sizes | None = None  # of clusters, for a `SizedProblem`
 
 
 class Measure(NamedTuple):
@@ -67,28 +69,24 @@ class Geometry(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """The outcome of an E-step: labels (n,), labels of the core's nodes (s,), sums, and J.
+    """The outcome of an E-step: labels (n,), those of the core, sums, and J.
 
     Of rows that are not in memory the labels are left out, (0,), unless something needs them: they
     follow from the centres (`KMeansProblem.with_labels`), and `digest` tells whether they change.
-    `saved` is the share of the core's energy that a search from scratch saved; `proven`, whether
-    no labels of the core cost less.
     """
 
     labels: Array
-    nodes: Array
+    core: CoreLabels
     statistics: Statistics
     objective: float
     digest: Array
-    saved: float = 0.0
-    proven: bool = False
 
     def same_labels(self, other: Assignment) -> bool:
         """Whether every row has the label it has in the other one."""
         if self.labels.size:
             return np.array_equal(self.labels, other.labels)
         same = np.array_equal(self.digest, other.digest)
-        return same and np.array_equal(self.nodes, other.nodes)
+        return same and np.array_equal(self.core.nodes, other.core.nodes)
 
 
 class KMeansProblem:
@@ -122,6 +120,10 @@ class KMeansProblem:
     def can_refresh(self) -> bool:
         """Whether parts of the core are crowded enough for a fresh search to find better labels."""
         return self.graph.crowd_size > 0
+
+    def simpler(self) -> type[KMeansProblem]:
+        """The kind of problem that starts are screened on: this one, if it is cheap enough."""
+        return type(self)
 
     def stages(self) -> list[KMeansProblem]:
         """The problem as it is in the first iterations, and last in all that follow: the same
@@ -226,43 +228,38 @@ class KMeansProblem:
         self,
         centers: Array,
         geometry: Geometry,
-        nodes: Array | None,
+        last: CoreLabels | None,
         seed: int,
         refresh: bool = False,
         prove: bool = False,
     ) -> Assignment:
-        """Label every row; `nodes` are the core's labels so far, which the result never worsens.
+        """Label every row; `last` are the core's labels so far, which the result never worsens.
 
         With `refresh`, crowded parts of the core are also searched from scratch; with `prove`,
         the core by an exact engine.
         """
-        found = self.label_rows(centers, geometry.measure, nodes)
+        found = self.label_rows(centers, geometry.measure, last)
         objective = found.cost + self.prior_cost(geometry.measure.A)
         objective += self.price.factor * float(
             self.distortion.center_costs(centers, geometry.measure.A).sum()
         )
         if not self.core.rows.size:
-            none = np.empty(0, dtype=np.int64)
-            return Assignment(
-                found.labels, none, found.statistics, objective, found.digest, proven=True
-            )
+            return Assignment(found.labels, NO_CORE, found.statistics, objective, found.digest)
         pairs = geometry.pairs
         model, lead = self.graph.model(found.unary, found.lead, pairs)
-        core = self.graph.label(model, lead, pairs.plan, nodes, seed, refresh, prove, pairs.groups)
+        core = self.graph.label(model, lead, pairs.plan, last, seed, refresh, prove, pairs.groups)
         labels, statistics, change = self.relabel(found, core.nodes, geometry.measure)
         objective += change
         objective += pair_energy(model, core.nodes) + group_energy(pairs.groups, core.nodes)
         objective += self.graph.inside_cost(core.nodes, pairs)
-        return Assignment(
-            labels, core.nodes, statistics, objective, found.digest, core.saved, core.proven
-        )
+        return Assignment(labels, core, statistics, objective, found.digest)
 
     def with_labels(self, found: Assignment, centers: Array, measure: Measure) -> Assignment:
         """The same with the labels of all rows, by a pass under the centres it was found with."""
         if found.labels.size:
             return found
-        nodes = found.nodes if self.core.rows.size else None
-        return found._replace(labels=self.label_rows(centers, measure, nodes, keep=True).labels)
+        core = found.core if self.core.rows.size else None
+        return found._replace(labels=self.label_rows(centers, measure, core, keep=True).labels)
 
     def prior_cost(self, A: Array | None) -> float:
         """-log P(A), 0 where no metric is learned."""
@@ -271,9 +268,9 @@ class KMeansProblem:
         return rayleigh(A, self.prior_width)[0]
 
     def label_rows(
-        self, centers: Array, measure: Measure, nodes: Array | None, keep: bool | None = None
+        self, centers: Array, measure: Measure, last: CoreLabels | None, keep: bool | None = None
     ) -> Labelled:
-        """One pass over the rows; those of the core keep the labels of `nodes` (s,), if given.
+        """One pass over the rows; those of the core keep the labels they had `last`, if any.
 
         The labels of the others come back if `keep`, which by default is as `Assignment` says.
         """
@@ -281,7 +278,7 @@ class KMeansProblem:
             keep = self.rows.in_memory or self.settings.form is not None
         terms = self.distortion.center_terms(centers, measure.A)
         terms = terms._replace(offset=terms.offset - measure.log_det.astype(terms.offset.dtype))
-        before = None if nodes is None else self.core.expand(nodes)
+        before = None if last is None else self.core.expand(last.nodes)
         return label_rows(
             self.rows, measure.terms, self.distortion, measure.A, terms, self.price, self.shape,
             self.core.rows, before, keep,
@@ -376,29 +373,6 @@ class KMeansProblem:
         shape = Shape(int(labels.max(initial=-1)) + 1, self.rows.d)
         counts, sums, _ = self._sum(rows, labels.astype(np.int32), weights, measure, shape)
         return self.distortion.centroid(sums, counts, measure.A), counts
-
-    def mean_distortion(self, centers: Array) -> float:
-        """Distortion of a row from the centroid of its cluster, were there no pairs: the mean
-        over a sample of the rows, each with the nearest of `centers`.
-        """
-        at = np.arange(0, self.rows.n, max(1, self.rows.n // _SAMPLE))
-        weights = self.weights[at] if self.weights.size else NONE
-        distortion, sample, A = (
-            self.distortion,
-            Rows(self.rows.shifted(gather(self.rows, at))),
-            self.distortion.initial(self.rows.d),
-        )
-        own = measure_rows(sample, weights, distortion, A)
-        shape, none = Shape(len(centers), self.rows.d), np.empty(0, dtype=np.int64)
-        terms = distortion.center_terms(centers, A)
-        counts, sums, _ = label_rows(
-            sample, own, distortion, A, terms, self.price, shape, none
-        ).statistics
-        means = distortion.centroid(sums, np.where(counts > 0, counts, 1.0), A)
-        slope, offset, _ = distortion.center_terms(means, A)
-        total = own.term @ (weights if weights.size else np.ones(at.size))
-        total += counts @ offset + (sums * slope).sum()
-        return float(max(total, 0.0) / (weights.sum() if weights.size else at.size))
 
     # -- M-step (B) ------------------------------------------------------------------------
     def metric_task(self, assignment: Assignment, centers: Array, geometry: Geometry) -> MetricTask:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.kmeans.core_graph import CoreLabels
 from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem
 from coterie.distortions.learning import descend
 from coterie.progress import keep_going
@@ -15,6 +16,7 @@ from coterie.progress import keep_going
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
+_ROUNDING = 1e-12  # share of the objective that is no fall: it differs between dense and CSR rows
 _SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
 
 
@@ -54,7 +56,8 @@ def run(
     stages = problem.stages()
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
-    nodes, previous = start.nodes, None
+    core = None if start.nodes is None else CoreLabels(start.nodes)
+    previous: Assignment | None = None
     first = stages[min(done, len(stages) - 1)]
     centers = first.distortion.allowed(start.centers, geometry.measure.A)
     history: list[float] = []
@@ -63,7 +66,7 @@ def run(
     prove = problem.graph.can_prove and max_iter == 1
     for iteration in range(1, max_iter + 1):
         problem = stages[min(done + iteration, len(stages)) - 1]
-        now = problem.assign(centers, geometry, nodes, int(rng.integers(2**31)), refresh, prove)
+        now = problem.assign(centers, geometry, core, int(rng.integers(2**31)), refresh, prove)
         history.append(now.objective)
         logger.debug("iteration %d: objective %.6g", iteration, now.objective)
         stopped = not keep_going(iteration, max_iter, now.objective)
@@ -71,7 +74,7 @@ def run(
         if previous is not None and done + iteration > len(stages):
             fixed = not learning and now.same_labels(previous)
             gain = previous.objective - now.objective
-            settled = fixed or gain <= tol * abs(previous.objective)
+            settled = fixed or gain <= max(tol, _ROUNDING) * abs(previous.objective)
         searched = settled and (refresh or not problem.can_refresh)
         converged = searched and (prove or not problem.graph.can_prove)
         if converged or stopped or iteration == max_iter:
@@ -81,11 +84,11 @@ def run(
         # fresh search is also made where it costs little or has just paid.
         prove = problem.graph.can_prove and (searched or iteration + 1 == max_iter)
         cheap = problem.graph.crowd_size <= _SMALL_CROWD
-        refresh = problem.can_refresh and (settled or cheap or now.saved > _WORTHWHILE)
+        refresh = problem.can_refresh and (settled or cheap or now.core.saved > _WORTHWHILE)
         centers = problem.centers_of(now, centers, geometry.measure)
         if learning:
             geometry = _with_better_metric(problem, now, centers, geometry)
-        nodes, previous = now.nodes, now
+        core, previous = now.core, now
     now = problem.with_labels(now, centers, geometry.measure)
     return Result(now, centers, geometry, history, converged, stopped)
 

@@ -17,7 +17,7 @@ from coterie.cluster.kmeans.problem import Geometry, KMeansProblem
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.data import gather
 
-__all__ = ["Stage", "carry_over", "screen", "stage_of"]
+__all__ = ["Stage", "carry_over", "most_promising", "nodes_of", "screen", "stage_of"]
 
 
 class Round(NamedTuple):
@@ -59,7 +59,7 @@ def stage_of(problem: KMeansProblem, seed: int) -> Stage:
     enough = max(_ROWS, _ROWS_A_CLUSTER * problem.settings.n_clusters)
     if n <= enough:
         every = np.arange(n)
-        if problem.settings.inference == "icm":
+        if problem.settings.inference == "icm" and problem.simpler() is type(problem):
             return Stage(problem, every, _CANDIDATES)
         weights = problem.weights if problem.weights.size else None
         return Stage(_like(problem, every, weights), every, _CANDIDATES)
@@ -82,7 +82,7 @@ def _free_rows(core: Array, numbers: Array) -> Array:
 
 def _like(problem: KMeansProblem, rows: Array, weights: Array | None) -> KMeansProblem:
     """The same problem on some of its rows, labelled by local search."""
-    return type(problem)(
+    return problem.simpler()(
         problem.rows.shifted(gather(problem.rows, rows)),
         problem.constraints.subset(rows),
         weights,
@@ -120,7 +120,7 @@ def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, see
     before = found.history[:-1]
     if found.converged or max_iter <= len(found.history):
         return found
-    start = Start(found.centers, found.assignment.nodes)
+    start = Start(found.centers, found.assignment.core.nodes)
     most = max_iter - len(before)
     result = run(
         problem, start, found.geometry, max_iter=most, tol=tol, seed=seed, done=len(before)
@@ -131,7 +131,7 @@ def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, see
 def carry_over(problem: KMeansProblem, stage: Stage, found: Result) -> tuple[Start, Geometry]:
     """Where a run on `problem` goes on from what was found on the stage."""
     if stage.problem is problem:
-        return Start(found.centers, found.assignment.nodes), found.geometry
+        return Start(found.centers, found.assignment.core.nodes), found.geometry
     measure = problem.measure(found.geometry.measure.A)
     centers = (found.centers + stage.problem.rows.origin).astype(problem.rows.dtype)
     nodes = None
@@ -140,3 +140,23 @@ def carry_over(problem: KMeansProblem, stage: Stage, found: Result) -> tuple[Sta
         nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
         nodes[problem.core.node] = found.assignment.labels[at]
     return Start(centers, nodes), problem.geometry(measure, found.geometry.w)
+
+
+def most_promising(
+    problem: KMeansProblem, starts: list[Start], geometry: Geometry, seed: int
+) -> Start:
+    """The start under whose centres the rows and pairs cost least, with the labels found."""
+    if len(starts) == 1:
+        return starts[0]
+    tried = [problem.assign(start.centers, geometry, None, seed) for start in starts]
+    best = int(np.argmin([assignment.objective for assignment in tried]))
+    return starts[best]._replace(nodes=tried[best].core.nodes if problem.core.n_nodes else None)
+
+
+def nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
+    """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that."""
+    if labels is None or labels.shape != (problem.rows.n,) or not problem.core.n_nodes:
+        return None
+    nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
+    nodes[problem.core.node] = labels[problem.core.rows]
+    return nodes

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.cluster.mosaic import passes
+from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.noise import Noise
-from coterie.cluster.mosaic.problem import MosaicProblem
+from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
 from coterie.data import Rows, fold, map_blocks
 from coterie.inference.messages import (
     Messages,
     PairFactors,
+    edge_posterior,
     no_messages,
     send_again,
     send_messages,
@@ -27,13 +29,17 @@ from coterie.progress import keep_going
 
 __all__ = [
     "FIRST_SHARPNESS",
+    "SILENCE",
     "MosaicState",
+    "ends_together",
     "find_posterior",
     "fit_sharpness",
     "form_beliefs",
     "hear_pairs",
     "judge_field",
+    "lean_towards",
     "merit",
+    "nothing_said",
     "settle_noise",
     "softmax",
     "start_from",
@@ -43,7 +49,7 @@ __all__ = [
 
 _NEWTON_STEPS, _NEWTON_TOLERANCE = 5, 1e-2  # the sharpness is wanted to 1 %
 _LEAST_SHARPNESS, _MOST_SHARPNESS = 0.1, 1000.0  # nothing is known, everything is
-_SILENCE = 1e-3  # a node whose posterior has changed by less says nothing: saves most messages
+SILENCE = 1e-3  # a node whose posterior has changed by less says nothing: saves most messages
 FIRST_SHARPNESS = 5.0  # where the search for it begins
 
 
@@ -89,11 +95,19 @@ class MosaicState(NamedTuple):
     score: float = -np.inf
 
 
+def lean_towards(labels: Array, n_clusters: int, belief: float) -> NDArray[np.float64]:
+    """Beliefs (n, K) that give `belief` to the clusters `labels` (n,), the rest to all alike."""
+    rows = np.full((labels.size, n_clusters), (1.0 - belief) / n_clusters)
+    rows[np.arange(labels.size), labels] += belief
+    return rows
+
+
 def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> MosaicState:
     """A state that leans towards `labels` (n,), nothing said yet."""
-    n, core, tuning = labels.size, problem.evidence.core, problem.tuning
-    rows = np.full((n, n_clusters), (1.0 - tuning.first_belief) / n_clusters)
-    rows[np.arange(n), labels] += tuning.first_belief
+    core, rows = (
+        problem.evidence.core,
+        lean_towards(labels, n_clusters, problem.tuning.first_belief),
+    )
     nodes = core.contract(rows[core.rows])
     nodes /= nodes.sum(axis=1, keepdims=True)
     rows[core.rows] = core.expand(nodes)
@@ -102,36 +116,48 @@ def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> Mosaic
         nodes=nodes,
         prior=nodes,
         sharpness=FIRST_SHARPNESS,
-        messages=_nothing_said(problem, n_clusters),
+        messages=nothing_said(problem.evidence, problem.settings, n_clusters),
         factors=problem.factors,
         odds=problem.noise.odds,
         noise=problem.noise,
     )
 
 
-def _nothing_said(problem: MosaicProblem, n_clusters: int) -> Messages:
-    engine, graph = problem.settings.inference, problem.evidence.graph
-    many = graph.indices.size * n_clusters > problem.tuning.most_numbers
+def nothing_said(evidence: Evidence, settings: MosaicSettings, n_clusters: int) -> Messages:
+    """The messages before any, of the engine that `settings` ask for."""
+    engine, graph = settings.inference, evidence.graph
+    many = graph.indices.size * n_clusters > settings.tuning.most_numbers
     mean_field = engine == "mean_field" or (engine == "auto" and many)
     return no_messages(graph, n_clusters, mean_field=mean_field)
 
 
 def hear_pairs(problem: MosaicProblem, prior: Array) -> tuple[NDArray[np.float64], Noise]:
     """What nodes with `prior` (s, K) believe after their pairs, and the noise that they see."""
-    evidence, tuning = problem.evidence, problem.tuning
-    messages = _nothing_said(problem, prior.shape[1])
-    nodes, messages = send_messages(
-        prior,
-        evidence.graph,
-        problem.factors,
-        messages,
-        sweeps=tuning.sweeps * tuning.pilot_rounds,
-        tol=_SILENCE,
-    )
+    nodes, messages = _heard(problem, prior, problem.factors)
     if problem.noise.origin == "given":
         return nodes, problem.noise
-    rate = evidence.noise_rate(problem.noise.rate, messages, nodes)
+    rate = problem.evidence.noise_rate(problem.noise.rate, messages, nodes)
     return nodes, problem.noise._replace(rate=rate)
+
+
+def ends_together(problem: MosaicProblem, prior: Array, rate: float) -> NDArray[np.float64]:
+    """How probably the ends of each edge (E,) are together if pairs are wrong at `rate`.
+
+    Given everything: the pair itself, the others, and the `prior` (s, K) that the field has of
+    either end. Judged together: ends that are unsure may still be sure to be the same.
+    """
+    factors = problem.evidence.factors(rate)
+    nodes, messages = _heard(problem, prior, factors)
+    return edge_posterior(problem.evidence.graph, factors, messages, nodes)
+
+
+def _heard(
+    problem: MosaicProblem, prior: Array, factors: PairFactors
+) -> tuple[NDArray[np.float64], Messages]:
+    evidence, tuning = problem.evidence, problem.tuning
+    silent = nothing_said(evidence, problem.settings, prior.shape[1])
+    sweeps = tuning.sweeps * tuning.pilot_rounds
+    return send_messages(prior, evidence.graph, factors, silent, sweeps=sweeps, tol=SILENCE)
 
 
 def start_over(state: MosaicState) -> MosaicState:
@@ -200,7 +226,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
         odds = state.noise.odds
         messages, factors = send_again(messages), evidence.factors(state.noise.rate)
     nodes, messages = send_messages(
-        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=_SILENCE
+        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=SILENCE
     )
     rows = state.rows.copy()
     rows[core.rows] = core.expand(nodes)

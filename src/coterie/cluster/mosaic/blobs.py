@@ -12,16 +12,30 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie._typing import Array
-from coterie.cluster.mosaic.beliefs import FIRST_SHARPNESS, fit_sharpness, hear_pairs, softmax
+from coterie.cluster.mosaic.beliefs import (
+    FIRST_SHARPNESS,
+    ends_together,
+    fit_sharpness,
+    hear_pairs,
+    softmax,
+)
 from coterie.cluster.mosaic.field import MosaicField, field_values
 from coterie.cluster.mosaic.finish import MosaicFit, Placer, roughness
-from coterie.cluster.mosaic.judging import Trial, log_chances, shares_of
+from coterie.cluster.mosaic.judging import Telling, Trial, shares_of, telling_sharpness
 from coterie.cluster.mosaic.noise import MOST_NOISE, Noise
 from coterie.cluster.mosaic.passes import Float32, Highest, Landmarks, field_map, highest_at
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
 from coterie.data import Rows, fold, map_blocks, one_thread
 
-__all__ = ["Blobs", "fit_blobs", "fit_positions", "other_blobs", "round_blobs"]
+__all__ = [
+    "Blobs",
+    "corner_blobs",
+    "fit_blobs",
+    "fit_positions",
+    "other_blobs",
+    "round_blobs",
+    "telling",
+]
 
 
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
@@ -75,7 +89,7 @@ def fit_positions(
         sharpness=sharpness,
         noise_rate=noise.rate,
         history=[cost + roughness(eye, settings.smoothness, sharpness)],
-        nodes=np.empty((0, n_clusters)),
+        together=np.empty(0),
         rounds=1,
     )
 
@@ -88,6 +102,15 @@ def round_blobs(
     if centres is None:
         return None
     return _of_centres(coordinates, centres, problem.tuning.steepness)
+
+
+def corner_blobs(coordinates: Float32, steepness: float) -> Blobs:
+    """Rows whose coordinates (n, K) are chances of clusters: to the cluster of the highest.
+
+    The corner of a cluster is where its chance is 1; the nearest corner is the highest chance.
+    """
+    corners = np.eye(coordinates.shape[1], dtype=np.float32)
+    return _of_centres(coordinates, corners, steepness)._replace(name="columns")
 
 
 def other_blobs(
@@ -104,21 +127,26 @@ def fit_blobs(
     coordinates: Float32,
     trial: Trial,
     rng: np.random.Generator,
+    noise: Noise | None = None,
 ) -> MosaicFit:
     """The fit of clusters as they are: free rows by the field, rows in pairs as these say.
 
     The field is as sharp as foretells the pairs best. No more pairs can be wrong than it fails to
-    foretell, and the pairs are heard at this rate: of pairs that contradict the clusters nobody
-    knows whether they or the clusters are wrong.
+    foretell, and unless `noise` is given the pairs are heard at this rate: of pairs that contradict
+    the clusters nobody knows whether they or the clusters are wrong.
     """
     evidence, core, k = problem.evidence, problem.evidence.core, blobs.weights.shape[1]
-    sharpness, most = _telling_sharpness(trial, blobs, coordinates)
-    if problem.noise.origin != "given":
+    told = telling(trial, blobs, coordinates)
+    sharpness, most = told.sharpness, shares_of(trial, told.together).most_noise
+    if noise is not None:
+        problem = problem.heard_at(noise)
+    elif problem.noise.origin != "given":
         problem = problem.heard_at(Noise(min(max(most, problem.noise.rate), MOST_NOISE), "chosen"))
     values = field_values(coordinates[core.rows], blobs.field.landmarks, blobs.weights)
     own = core.contract(problem.weights[core.rows, None] * values)
-    nodes, noise = hear_pairs(problem, softmax(sharpness, own))
-    placer = Placer(evidence, problem.weights, k, sharpness, noise.rate, rng)
+    prior = softmax(sharpness, own)
+    nodes, seen = hear_pairs(problem, prior)
+    placer = Placer(evidence, problem.weights, k, sharpness, seen.rate, rng)
     highest = _highest(blobs, coordinates)
     labels, _, cost = placer.place_core(values, nodes.argmax(axis=1), highest)
     return MosaicFit(
@@ -127,9 +155,9 @@ def fit_blobs(
         field=blobs.field,
         field_weights=blobs.weights,
         sharpness=sharpness,
-        noise_rate=noise.rate,
+        noise_rate=seen.rate,
         history=[cost + roughness(blobs.weights, problem.settings.smoothness, sharpness)],
-        nodes=nodes,
+        together=ends_together(problem, prior, seen.rate),
         rounds=1,
     )
 
@@ -140,32 +168,12 @@ def _highest(blobs: Blobs, coordinates: Float32) -> Highest:
     return fold(parts, joined=("labels", "tops", "squares"))
 
 
-def _telling_sharpness(trial: Trial, blobs: Blobs, coordinates: Float32) -> tuple[float, float]:
-    """How sharp a field must be to foretell the pairs best, to a factor of two.
-
-    And the share of wrong pairs that there can be at most.
-    """
+def telling(trial: Trial, blobs: Blobs, coordinates: Float32) -> Telling:
+    """How sharp the field must be to foretell the pairs best."""
     rows, ends = np.unique(trial.pairs, return_inverse=True)
     values = field_values(coordinates[rows], blobs.field.landmarks, blobs.weights)
-    ends = ends.reshape(-1, 2)
-    scores: dict[float, float] = {}
-
-    def together(sharpness: float) -> NDArray[np.float64]:
-        chance = softmax(sharpness, values)
-        return np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]])
-
-    def score(sharpness: float) -> float:
-        if sharpness not in scores:
-            scores[sharpness] = float(log_chances(trial, together(sharpness)).sum())
-        return scores[sharpness]
-
-    best = FIRST_SHARPNESS
-    for factor in (2.0, 0.5):
-        while 1.0 / _MOST_SHARPNESS < best * factor < _MOST_SHARPNESS:
-            if score(best * factor) <= score(best):
-                break
-            best *= factor
-    return best, shares_of(trial, together(best)).most_noise
+    here = trial._replace(pairs=ends.reshape(-1, 2))
+    return telling_sharpness(here, values, first=FIRST_SHARPNESS, most=_MOST_SHARPNESS)
 
 
 def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: int) -> Float32:

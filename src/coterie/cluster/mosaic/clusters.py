@@ -67,12 +67,7 @@ def _numbered(found: MosaicFit, order: Array) -> MosaicFit:
     """The clusters `order` alone, the first of them numbered 0 and so on."""
     number = np.full(found.field_weights.shape[1], -1, dtype=np.int64)
     number[order] = np.arange(order.size)
-    nodes = found.nodes[:, order]
-    return found._replace(
-        labels=number[found.labels],
-        field_weights=found.field_weights[:, order],
-        nodes=nodes / np.maximum(nodes.sum(axis=1, keepdims=True), np.finfo(float).tiny),
-    )
+    return found._replace(labels=number[found.labels], field_weights=found.field_weights[:, order])
 
 
 def say_fewer(asked: int, labels: Array, n_different: int) -> None:

@@ -23,7 +23,6 @@ __all__ = ["Evidence"]
 _LEAST_NOISE = 1e-6  # a rate at which odds are not infinite
 _HARD_STRENGTH = 20.0  # nats: among beliefs, a hard pair is a pair of this strength
 _MOST_SUSPECTS = 1000
-_PAIR_STEP = 1 << 16  # pairs handled at once
 
 
 class Evidence:
@@ -157,16 +156,16 @@ class Evidence:
         return np.asarray(table + table.T)
 
     # -- suspects ------------------------------------------------------------------------------
-    def suspects(self, nodes: Array) -> PairTable:
-        """The soft pairs most probably wrong if nodes are as `nodes` (s, K), most suspect first."""
+    def suspects(self, together: Array) -> PairTable:
+        """The soft pairs most probably wrong, most suspect first.
+
+        `together` (E,) is how probably the ends of each edge belong together; rows that hard
+        must-links tie do.
+        """
         c = self.constraints
         soft = np.flatnonzero(~c.is_hard & (c.weight > 0))
-        together = np.empty(soft.size)
-        for lo in range(0, soft.size, _PAIR_STEP):
-            part = soft[lo : lo + _PAIR_STEP]
-            left, right = (nodes[self.core.node_of_row[c.pairs[part, end]]] for end in (0, 1))
-            together[lo : lo + part.size] = np.einsum("ij,ij->i", left, right)
-        wrong = np.where(c.kind[soft] > 0, 1.0 - together, together)
+        equal = np.append(together, 1.0)[self.core.pair_edge[soft]]  # -1 inside a node
+        wrong = np.where(c.kind[soft] > 0, 1.0 - equal, equal)
         if wrong.size > _MOST_SUSPECTS:
             top = np.sort(np.argpartition(-wrong, _MOST_SUSPECTS)[:_MOST_SUSPECTS])
             soft, wrong = soft[top], wrong[top]

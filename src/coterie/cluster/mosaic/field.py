@@ -16,12 +16,14 @@ from coterie.cluster.mosaic.passes import Float32, Landmarks, field_map, kernel
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.data import Rows, fold, map_blocks, one_thread
 from coterie.distortions.whitening import whitening
+from coterie.exceptions import InvalidData
 
 __all__ = [
     "FieldRidge",
     "MosaicField",
     "build_field",
     "field_values",
+    "means_of",
     "members",
     "place_prototypes",
 ]
@@ -146,7 +148,13 @@ class FieldRidge:
         """The lower Cholesky factor (r, r) of the Gram matrix with a penalty."""
         penalised = self.gram.copy()
         penalised[np.diag_indices_from(penalised)] += penalty
-        return np.asarray(np.linalg.cholesky(penalised))
+        try:
+            return np.asarray(np.linalg.cholesky(penalised))
+        except np.linalg.LinAlgError as error:
+            raise InvalidData(
+                f"sample_weight is up to {self.weights.max():g}, beside which smoothness is lost "
+                "in rounding; divide all weights by one number, or raise smoothness."
+            ) from error
 
     def solve(self, targets: Array) -> NDArray[np.float64]:
         """W (r, K) for targets (n, K)."""
@@ -173,3 +181,10 @@ class FieldRidge:
         rows, narrow = Rows(self.field.features), inverse.astype(np.float32)
         parts = map_blocks(rows, passes.square_lengths, narrow)
         return fold(parts, joined=("values",)).values
+
+
+def means_of(X: Any, near: Array, count: int) -> Any:
+    """Mean (count, d) of the rows nearest to each prototype; CSR for CSR rows."""
+    share = 1.0 / np.maximum(np.bincount(near, minlength=count), 1)
+    means = members(near, count, share[near].astype(X.dtype)) @ X
+    return sp.csr_matrix(means) if sp.issparse(X) else np.asarray(means)

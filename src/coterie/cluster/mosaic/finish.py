@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.cluster.mosaic import passes
-from coterie.cluster.mosaic.beliefs import MosaicState
+from coterie.cluster.mosaic.beliefs import MosaicState, ends_together
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.field import MosaicField
 from coterie.cluster.mosaic.problem import MosaicProblem
@@ -41,8 +41,8 @@ class MosaicFit(NamedTuple):
     sharpness, noise_rate : float
     history : list of float
         J after each accepted step.
-    nodes : (s, K)
-        Posterior of each node of the core.
+    together : (E,)
+        How probably the ends of each edge of the core are together.
     rounds : int
         Of the soft stage.
     """
@@ -54,7 +54,7 @@ class MosaicFit(NamedTuple):
     sharpness: float
     noise_rate: float
     history: list[float]
-    nodes: NDArray[np.float64]
+    together: NDArray[np.float64]
     rounds: int
 
     def has_empty(self) -> bool:
@@ -170,6 +170,6 @@ def finish(problem: MosaicProblem, state: MosaicState, rng: np.random.Generator)
         sharpness=state.sharpness,
         noise_rate=state.noise.rate,
         history=history,
-        nodes=state.nodes,
+        together=ends_together(problem, state.prior, rate),
         rounds=state.rounds,
     )

@@ -16,23 +16,24 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import average, cut_tree
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from coterie._typing import Array
+from coterie.cluster.mosaic.columns import LEAST_SPREAD, MOST_COLUMNS
 from coterie.cluster.mosaic.judging import Trial, clear_lead, log_chances
 from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem
+from coterie.cluster.mosaic.space import MosaicSpace
 from coterie.cluster.mosaic.starts import cluster_prototypes
 from coterie.data import one_thread
 
-__all__ = ["Geometry", "best_geometry", "geometries"]
+__all__ = ["Geometry", "best_geometry", "by_directions", "geometries", "single_starts"]
 
 _ROWS_AT_ONCE = 1 << 16
-_LEAST_SPREAD = 0.01  # added to variances, of a typical one: a cluster is never flat
 _MIXTURE_STEPS = 50  # of expectation and maximisation: more change little
-_ROWS_A_CLUSTER = 5  # a mixture of more clusters is not tried, ...
-_MOST_COLUMNS = 1000  # ... nor one of more columns
+_ROWS_A_CLUSTER = 5  # a mixture of more clusters is not tried
 
 
 class Geometry(NamedTuple):
@@ -72,6 +73,38 @@ def geometries(
     ]
 
 
+# -- of directions ---------------------------------------------------------------------------------
+def by_directions(
+    coordinates: Float32, space: MosaicSpace, problem: MosaicProblem, n_clusters: int, seed: int
+) -> Geometry:
+    """Rows of unit length by their direction in the space that K directions span best.
+
+    Rows of K clusters of directions lie near the span of K means; the rest of many columns is
+    noise that K-Means of all coordinates would listen to.
+    """
+    points = _from_origin(coordinates, space)
+    scatter = points.T @ (problem.weights[:, None] * points)
+    few = min(n_clusters, scatter.shape[0])
+    last = scatter.shape[0] - 1
+    _, axes = scipy.linalg.eigh(scatter, subset_by_index=[last - few + 1, last])
+    points = points @ axes
+    points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.finfo(float).tiny)
+    sample = _sample(problem.weights, min(len(points), problem.tuning.deciding_pairs), seed)
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows
+        model = KMeans(n_clusters, n_init=problem.tuning.kmeans_starts, random_state=seed)
+        return Geometry("directions", model.fit(points[sample]).predict(points).astype(np.int64))
+
+
+def _from_origin(coordinates: Float32, space: MosaicSpace) -> NDArray[np.float64]:
+    """Rows (n, e + 1) as seen from the row of zeros, the last coordinate what components leave."""
+    zero = -space.mean * space.basis if space.basis.ndim == 1 else -space.mean @ space.basis
+    unit = space.basis[0] if space.basis.ndim == 1 else np.linalg.norm(space.basis[:, 0])
+    left = float(unit**2 * (space.mean @ space.mean) - zero @ zero)
+    height = np.full((len(coordinates), 1), np.sqrt(max(left, 0.0)))
+    return np.hstack([coordinates.astype(np.float64) - zero, height])
+
+
 # -- of prototypes ---------------------------------------------------------------------------------
 def _of_prototypes(problem: MosaicProblem, n_clusters: int, seed: int) -> list[Geometry]:
     field, tuning = problem.ridge.field, problem.tuning
@@ -88,6 +121,13 @@ def _of_prototypes(problem: MosaicProblem, n_clusters: int, seed: int) -> list[G
     place[held] = np.arange(held.size)
     near = place[field.near]
     return [Geometry("neighbours", by_neighbours[near]), Geometry("links", by_links[near])]
+
+
+def single_starts(problem: MosaicProblem, n_clusters: int, seeds: range) -> list[Array]:
+    """Clusters (n,) of K-Means of the prototypes from one start each, good or bad."""
+    field = problem.ridge.field
+    points, counts = field.landmarks.prototypes.astype(np.float64), field.counts(problem.weights)
+    return [cluster_prototypes(points, counts, n_clusters, 1, seed)[field.near] for seed in seeds]
 
 
 def _cut_points(prototypes: Array, n_clusters: int, neighbours: int) -> NDArray[np.float64]:
@@ -122,7 +162,7 @@ def _of_mixtures(
     sample = _sample(problem.weights, size, seed)
     kind = "full" if size >= 2 * n_clusters * e else "tied"  # enough to learn every covariance
     # Principal components mix the columns; a column by itself may be what matters.
-    plain = not sp.issparse(X) and X.shape[1] <= _MOST_COLUMNS
+    plain = not sp.issparse(X) and X.shape[1] <= MOST_COLUMNS
     return [
         Geometry("ellipses", _mixture(coordinates, sample, n_clusters, kind, seed)),
         Geometry(
@@ -147,7 +187,7 @@ def _mixture(rows: Any, sample: Array, k: int, kind: str, seed: int) -> NDArray[
     spread = np.sqrt(variance if kind == "diag" else np.full_like(variance, variance.mean()))
     spread[spread == 0] = 1.0
     model = GaussianMixture(
-        k, covariance_type=kind, reg_covar=_LEAST_SPREAD, max_iter=_MIXTURE_STEPS, random_state=seed
+        k, covariance_type=kind, reg_covar=LEAST_SPREAD, max_iter=_MIXTURE_STEPS, random_state=seed
     )
     labels = np.empty(rows.shape[0], dtype=np.int64)
     with one_thread(), warnings.catch_warnings():

@@ -17,11 +17,22 @@ from scipy.special import stdtrit
 
 from coterie._typing import Array
 from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.passes import shares
 
-__all__ = ["Shares", "Trial", "clear_lead", "log_chances", "shares_of", "trial_of"]
+__all__ = [
+    "Shares",
+    "Telling",
+    "Trial",
+    "clear_lead",
+    "log_chances",
+    "shares_of",
+    "telling_sharpness",
+    "trial_of",
+]
 
 
 _SHARE_STEPS = 30
+_LEAST_SHARPNESS = 1.0 / 1024.0
 
 
 class Trial(NamedTuple):
@@ -135,3 +146,42 @@ def clear_lead(trial: Trial, lead: Array, confidence: float) -> bool:
     by_row = np.bincount(ends.reshape(-1), np.repeat(gaps, 2), minlength=rows.size)
     error = np.sqrt(max(float((by_row**2).sum()) - alone, alone))
     return bool(lead.sum() > stdtrit(freedom, confidence) * error)
+
+
+class Telling(NamedTuple):
+    """How sharply to read values, how probably pairs (m,) are together then, and log P(pairs)."""
+
+    sharpness: float
+    together: Array
+    score: float
+
+
+def telling_sharpness(trial: Trial, values: Array, *, first: float, most: float) -> Telling:
+    """The sharpness at which softmax(sharpness · values) foretells the pairs best.
+
+    Found by steps of a factor of two, up to `most` and down to 1 / 1024.
+
+    Parameters
+    ----------
+    trial : Trial
+    values : (n, K)
+        Of every row.
+    first : float
+        Where to begin.
+    """
+    rows, ends = np.unique(trial.pairs, return_inverse=True)
+    ends, values = ends.reshape(-1, 2), values[rows]
+
+    def read(sharpness: float) -> Telling:
+        chance = shares(values, sharpness)
+        together = np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]])
+        return Telling(sharpness, together, float(log_chances(trial, together).sum()))
+
+    best = read(first)
+    for factor in (2.0, 0.5):
+        while _LEAST_SHARPNESS < best.sharpness * factor <= most:
+            other = read(best.sharpness * factor)
+            if other.score <= best.score:
+                break
+            best = other
+    return best

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
-from coterie.base import ConstrainedClusterer, broken_pairs
-from coterie.cluster.mosaic.beliefs import softmax
+from coterie.base import broken_pairs
 from coterie.cluster.mosaic.blobs import fit_positions
 from coterie.cluster.mosaic.clusters import (
     fill_clusters,
@@ -22,7 +20,7 @@ from coterie.cluster.mosaic.clusters import (
     without_empty,
 )
 from coterie.cluster.mosaic.evidence import Evidence
-from coterie.cluster.mosaic.field import field_values, members
+from coterie.cluster.mosaic.field import means_of
 from coterie.cluster.mosaic.finish import MosaicFit
 from coterie.cluster.mosaic.noise import check_noise
 from coterie.cluster.mosaic.passes import Landmarks, field_map
@@ -32,20 +30,23 @@ from coterie.cluster.mosaic.space import (
     DISTORTIONS,
     MosaicSpace,
     Placing,
+    chances_of_rows,
     check_directions,
     fit_space,
     place_rows,
+    values_of_rows,
 )
+from coterie.cluster.mosaic.teaching import named_by_all_rows, teaching_rows
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
-from coterie.data import one_blas_thread
+from coterie.data import Rows, StoredRows, gather, one_blas_thread
 from coterie.exceptions import InfeasibleConstraints, InvalidParameter
+from coterie.extension import ExtensibleClusterer, Places
 from coterie.validation import (
     check_choice,
     check_constraints,
     check_count,
     check_n_clusters,
-    check_real,
 )
 
 __all__ = ["Mosaic"]
@@ -54,7 +55,7 @@ __all__ = ["Mosaic"]
 ENGINES = ("auto", "belief_propagation", "mean_field")
 
 
-class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
+class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
     r"""Clusters of any shape, learned from pairs: many prototypes, joined by the evidence.
 
     Prototypes spread over the data carry one smooth function of position per cluster, the
@@ -130,6 +131,9 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         Rounds of the soft stage.
     center_, basis_, landmarks_, whitening_, field_weights_ : ndarrays
         The map from rows to coordinates, prototypes in those coordinates, and the field.
+    columns_ : Columns or None
+        Where pairs teach which columns matter: `means` and `variances` (n_clusters_, n_columns) of
+        each cluster in units of `basis_`, `log_share`, `sharpness`. Chances are the coordinates.
 
     Examples
     --------
@@ -178,6 +182,8 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         self.random_state = random_state
         self.warm_start = warm_start
 
+    _reads_stored_rows = True
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -201,58 +207,39 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         X, constraints, weights = self._check_fit_input(X, y, constraints, sample_weight)
         self._check_parameters(X.shape[0], constraints)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        weights = np.ones(X.shape[0]) if weights is None else weights
         with one_blas_thread():  # more would round otherwise
             self._fit(X, constraints, weights, rng)
         return self
 
     def _fit(
-        self, X: Any, constraints: Constraints, weights: Array, rng: np.random.Generator
+        self, X: Any, constraints: Constraints, weights: Array | None, rng: np.random.Generator
     ) -> None:
         check_directions(X, self.distortion)
-        rows = self._teaching_rows(constraints, weights, rng)
-        taught: Any = slice(None)
-        known = constraints
-        if rows.size < X.shape[0]:
-            taught, known = rows, constraints.subset(rows)
-        some, count, before = X[taught], weights[taught], self._before(X.shape[0])
-        before = None if before is None else before[taught]
+        n, before = X.shape[0], self._before(X.shape[0])
+        rows = teaching_rows(n, constraints, weights, self.tuning, rng)
+        some, known = X, constraints
+        if rows.size < n or isinstance(X, StoredRows):
+            some, known = gather(Rows(X), rows), constraints.subset(rows)
+        count = np.ones(rows.size) if weights is None else weights[rows]
+        before = None if before is None else before[rows].astype(np.int64)
         evidence = Evidence(known, self.tuning)
         try:
             space, found = self._learn(some, evidence, count, rng, before)
-        except InfeasibleConstraints as error:  # name the pairs by the rows of X
-            if rows.size < X.shape[0] and error.conflict is not None:
-                kept = np.zeros(constraints.n_samples, dtype=bool)
-                kept[rows[np.unique(error.conflict.pairs)]] = True
-                raise InfeasibleConstraints(
-                    "the pairs among rows "
-                    f"{', '.join(map(str, np.flatnonzero(kept)))} cannot all be kept.",
-                    error.conflict.relabel(rows, X.shape[0]),
-                ) from error
-            raise
+        except InfeasibleConstraints as error:
+            if rows.size == n or error.conflict is None:
+                raise
+            raise named_by_all_rows(error.conflict, rows, n) from error
         if before is not None:
             found = number_alike(found, before)
-        placing = Placing(space, field_map(found.field.landmarks, found.field_weights))
-        labels = place_rows(X, placing)
+        labels = place_rows(
+            X, Placing(space, field_map(found.field.landmarks, found.field_weights))
+        )
         if self.refine:
             core = evidence.core.rows
             labels[rows[core]] = found.labels[core]
         self._publish(some, labels, space, evidence, rows, found)
         cost = evidence.pair_cost(found.noise_rate)
         self.violations_ = broken_pairs(labels, constraints, cost)
-
-    def _teaching_rows(
-        self, constraints: Constraints, weights: Array, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """The rows that a field is learned from: all, or those in pairs and a sample of others."""
-        n, most = weights.size, self.tuning.most_features // self.tuning.most_prototypes
-        if n <= most:
-            return np.arange(n)
-        inside = np.unique(constraints.pairs)
-        others = np.setdiff1d(np.flatnonzero(weights > 0), inside, assume_unique=True)
-        # Never fewer than half: the field needs to know where rows lie.
-        sample = rng.permutation(others)[: max(most - inside.size, most // 2)]
-        return np.sort(np.concatenate([inside, sample]))
 
     def _before(self, n: int) -> NDArray[np.int64] | None:
         """The clusters that a fit goes on from, if any."""
@@ -303,7 +290,7 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
     def _publish(
         self,
         X: Any,
-        labels: NDArray[np.int64],
+        labels: NDArray[np.int32],
         space: MosaicSpace,
         evidence: Evidence,
         rows: Array,
@@ -313,18 +300,18 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         field, weights = found.field, found.field_weights
         self.labels_ = labels
         self.n_clusters_ = weights.shape[1]
-        self.prototypes_ = _means(X, field.near, field.n_prototypes)
+        self.prototypes_ = means_of(X, field.near, field.n_prototypes)
         self.prototype_labels_ = (field.at_prototypes @ weights).argmax(axis=1).astype(np.int64)
         self.objective_ = found.history[-1]
         self.objective_history_ = np.array(found.history)
         self.noise_ = found.noise_rate
         self.sharpness_ = found.sharpness
-        doubted = evidence.suspects(found.nodes)
+        doubted = evidence.suspects(found.together)
         self.suspects_ = PairTable(
             rows[doubted.i], rows[doubted.j], doubted.kind, doubted.value, name=doubted.name
         )
         self.n_iter_ = found.rounds
-        self.center_, self.basis_ = space.mean, space.basis
+        self.center_, self.basis_, self.columns_ = space.mean, space.basis, space.columns
         self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten
         self.field_weights_ = weights
 
@@ -332,13 +319,6 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
     def _check_parameters(self, n: int, constraints: Constraints) -> None:
         check_choice("distortion", self.distortion, DISTORTIONS)
         check_choice("inference", self.inference, ENGINES)
-        if self.n_prototypes != "auto":
-            check_count("n_prototypes", self.n_prototypes)
-        check_count("max_dimensions", self.max_dimensions)
-        check_count("n_init", self.n_init)
-        check_count("max_iter", self.max_iter)
-        check_real("tol", self.tol)
-        check_real("smoothness", self.smoothness, strict=True)
         check_noise(self.noise)
         if self.max_clusters is not None:
             check_count("max_clusters", self.max_clusters, least=2)
@@ -367,26 +347,47 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         wanted = max(tuning.pilot_prototypes, int(tuning.prototypes_per_root * np.sqrt(n)))
         return max(1, min(n, wanted, tuning.most_prototypes, tuning.most_features // n))
 
+    # -- cluster numbers, and rows that join -----------------------------------------------------
+    def _count_clusters(self) -> int:
+        return int(self.n_clusters_)
+
+    def _put_in_order(self, order: NDArray[np.int64]) -> None:
+        self.field_weights_ = np.ascontiguousarray(self.field_weights_[:, order])
+        self.prototype_labels_ = np.argsort(order)[self.prototype_labels_]
+
+    def _places(self, X: Any) -> Places:
+        """Minus log P(k | x); a pair costs the log-odds that it is right."""
+        chance = np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny)
+        wrong = float(np.clip(self.noise_, 1e-3, 0.5))
+        return Places(-np.log(chance), float(np.log((1 - wrong) / wrong)))
+
     # -- new rows ------------------------------------------------------------------------------
-    def _field_values(self, X: Any) -> NDArray[np.float64]:
+    def _placing(self) -> Placing:
         check_is_fitted(self)
-        X = self._check_new_rows(X)
-        space = MosaicSpace(self.center_, self.basis_, self.distortion == "cosine")
+        space = MosaicSpace(self.center_, self.basis_, self.distortion == "cosine", self.columns_)
         landmarks = Landmarks(self.landmarks_, self.whitening_, self.tuning.steepness)
-        return field_values(space.coordinates(X), landmarks, self.field_weights_)
+        return Placing(space, field_map(landmarks, self.field_weights_), self.sharpness_)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> NDArray[np.int32]:
         """The cluster (n,) whose field is highest at each row; `labels_` for rows in no pair."""
-        return self._field_values(X).argmax(axis=1).astype(np.int64)
+        placing = self._placing()
+        return place_rows(self._check_new_rows(X), placing)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field)."""
-        values = self._field_values(X)
-        return softmax(self.sharpness_, values)
+    def predict_proba(self, X: Any) -> Any:
+        """Probability (n, n_clusters_) of each cluster by position, softmax(sharpness_ · field).
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """The field of each cluster at each row, (n, n_clusters_): about 1 inside, 0 elsewhere."""
-        return self._field_values(X)
+        Of rows in files it is made as it is read.
+        """
+        placing = self._placing()
+        return chances_of_rows(self._check_new_rows(X), placing)
+
+    def transform(self, X: Any) -> Any:
+        """The field of each cluster at each row, (n, n_clusters_): about 1 inside, 0 elsewhere.
+
+        Of rows in files it is made as it is read.
+        """
+        placing = self._placing()
+        return values_of_rows(self._check_new_rows(X), placing)
 
     @property
     def _n_features_out(self) -> int:
@@ -399,10 +400,14 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         `predict_proba`, and ε how often the pair is wrong: `noise_`, or its own certainty. Give
         pairs that the fit has not heard. 0 without pairs.
         """
-        chance = self.predict_proba(X)
-        known = check_constraints(constraints, chance.shape[0])
+        placing = self._placing()
+        X = self._check_new_rows(X)
+        known = check_constraints(constraints, X.shape[0])
         if not known.weight.sum() > 0:
             return 0.0
+        ends = np.unique(known.pairs)
+        known = known.subset(ends)
+        chance = chances_of_rows(gather(Rows(X), ends), placing)
         together = np.einsum("ij,ij->i", chance[known.pairs[:, 0]], chance[known.pairs[:, 1]])
         agree = np.where(known.kind > 0, together, 1.0 - together)
         wrong = np.where(np.isnan(known.certainty), self.noise_, 1.0 - known.certainty)
@@ -417,10 +422,3 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClust
         """
         check_is_fitted(self)
         return self.suspects_[: check_count("k", k)]
-
-
-def _means(X: Any, near: Array, count: int) -> Any:
-    """Mean (count, d) of the rows nearest to each prototype; CSR for CSR rows."""
-    share = 1.0 / np.maximum(np.bincount(near, minlength=count), 1)
-    means = members(near, count, share[near].astype(X.dtype)) @ X
-    return sp.csr_matrix(means) if sp.issparse(X) else np.asarray(means)

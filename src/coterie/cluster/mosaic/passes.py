@@ -169,11 +169,16 @@ class Derivatives(NamedTuple):
 
 def softmax(block: Block, scale: float) -> RowValues:
     """Each row of scale · values (b, K) as probabilities."""
-    out = np.empty_like(block.rows)
-    kernels.below_top(scale, block.rows, out)
+    return RowValues(shares(block.rows, scale))
+
+
+def shares(values: Array, scale: float) -> NDArray[np.float64]:
+    """`softmax` of the values (n, K) themselves."""
+    out = np.empty_like(values)
+    kernels.below_top(scale, values, out)
     np.exp(out, out=out)  # NumPy's is faster than a compiled loop's
     kernels.to_shares(out)
-    return RowValues(out)
+    return out
 
 
 def derivatives(block: Block, sharpness: float) -> Derivatives:

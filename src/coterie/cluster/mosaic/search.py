@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,24 @@ from coterie.cluster.mosaic.beliefs import (
     start_from,
     start_over,
 )
-from coterie.cluster.mosaic.blobs import Blobs, fit_blobs, other_blobs, round_blobs
+from coterie.cluster.mosaic.blobs import (
+    Blobs,
+    corner_blobs,
+    fit_blobs,
+    other_blobs,
+    round_blobs,
+    telling,
+)
+from coterie.cluster.mosaic.columns_search import TaughtSpace, learn_columns
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.finish import MosaicFit, finish
-from coterie.cluster.mosaic.geometry import Geometry, best_geometry, geometries
+from coterie.cluster.mosaic.geometry import (
+    Geometry,
+    best_geometry,
+    by_directions,
+    geometries,
+    single_starts,
+)
 from coterie.cluster.mosaic.judging import clear_lead, log_chances, trial_of
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.parallel import side_by_side
@@ -67,6 +81,7 @@ class Search:
         self.kinds = start_kinds(seeds, self.tuning.reaches)
         own = np.random.default_rng(seeds[0])
         self.trial = trial_of(evidence, own).sample(self.tuning.deciding_pairs, own)
+        self.positions: list[Geometry] = []  # clusters by position, when they have been found
         self.few = min(settings.n_prototypes, self.tuning.pilot_prototypes)
 
     def run(
@@ -85,8 +100,12 @@ class Search:
         place, kind = lead.pilot.coordinates, lead.kinds[0]
         rehearsal = rehearse(lead.pilot.problem, place, kind, k)
         noise, foretold = choose_noise(lead.pilot.problem, lead.state, rehearsal)
-        if blobs is not None and not self._teaches(blobs, rehearsal, foretold):
-            return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
+        if blobs is not None:
+            taught = self._taught(X, first, blobs, rehearsal, noise, foretold)
+            if taught == "position":
+                return space, fit_blobs(first.problem, blobs, coordinates, self.trial, self.rng)
+            if isinstance(taught, TaughtSpace):
+                return taught.space, self._fit_columns(X, taught.space, first.problem, noise)
         if noise.origin == "chosen":
             pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
             lead = self._choose_space(pilots, k)
@@ -103,24 +122,68 @@ class Search:
         if means is None:
             return None
         found = [Geometry(means.name, means.labels)]
+        if pilot.space.unit:
+            found.insert(0, by_directions(pilot.coordinates, pilot.space, problem, k, seed))
         found += geometries(X, pilot.coordinates, problem, k, seed)
+        self.positions = found
         name, labels = best_geometry(found, self.trial, self.tuning.clear)
         return means if name == means.name else other_blobs(problem, name, labels, k)
 
-    def _teaches(
-        self, blobs: Blobs, rehearsal: Rehearsal | None, foretold: Foretold | None
-    ) -> bool:
-        """Whether beliefs formed from pairs foretell others clearly better than blobs do.
+    def _taught(
+        self,
+        X: Any,
+        first: Pilot,
+        blobs: Blobs,
+        rehearsal: Rehearsal | None,
+        noise: Noise,
+        shapes: Foretold | None,
+    ) -> TaughtSpace | Literal["position", "shapes"]:
+        """What pairs teach: shapes if others are foretold clearly better, columns if better still.
 
         Of models that do about equally well, the simplest: few pairs cannot say much about the
         shape of clusters, and wrong ones say what is not so.
         """
-        if rehearsal is None or foretold is None:
-            return False
-        trial = rehearsal.trial
-        here = log_chances(trial, foretold.together(trial))
-        there = log_chances(trial, trial.together(blobs.labels[rehearsal.rows]))
-        return clear_lead(trial, here - there, self.tuning.clear)
+        if rehearsal is None or shapes is None:
+            return "position"
+        trial, confidence = rehearsal.trial, self.tuning.clear
+
+        def clear(taught: Array, other: Array) -> bool:
+            lead = log_chances(trial, taught) - log_chances(trial, other)
+            return clear_lead(trial, lead, confidence)
+
+        position = trial.together(blobs.labels[rehearsal.rows])
+        best: TaughtSpace | Literal["position", "shapes"] = "position"
+        if clear(shapes.together, position):
+            best = "shapes"
+        columns = self._columns(X, first, rehearsal, noise)
+        if columns is None:
+            return best
+        # Chances of columns are as sharp as pairs like them. So they are compared with chances that
+        # are, too; or, as those of shapes are not, labels with labels.
+        if best == "shapes":
+            better = clear(columns.foretold.by_label, shapes.by_label)
+        else:
+            told = telling(
+                trial._replace(pairs=rehearsal.rows[trial.pairs]), blobs, first.coordinates
+            )
+            better = clear(columns.foretold.together, told.together)
+        return columns if better else best
+
+    def _columns(
+        self, X: Any, first: Pilot, rehearsal: Rehearsal, noise: Noise
+    ) -> TaughtSpace | None:
+        """Columns taught by the pairs, from clusters by position and single starts of K-Means."""
+        seed, starts = self.kinds[0].seed, [each.labels for each in self.positions]
+        others = range(seed + 1, seed + 1 + self.tuning.kmeans_starts - len(starts))
+        starts += single_starts(first.problem, rehearsal.n_clusters, others)
+        return learn_columns(X, first.space, self.weights, rehearsal, noise.rate, starts, seed)
+
+    def _fit_columns(
+        self, X: Any, space: MosaicSpace, problem: MosaicProblem, noise: Noise
+    ) -> MosaicFit:
+        coordinates = space.coordinates(X)
+        blobs = corner_blobs(coordinates, self.tuning.steepness)
+        return fit_blobs(problem, blobs, coordinates, self.trial, self.rng, noise)
 
     def _other_pilots(self, X: Any, first: Pilot) -> list[Pilot]:
         """Of the space as the must-links would have it, where they are enough."""

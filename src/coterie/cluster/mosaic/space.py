@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
 from coterie._typing import Array
-from coterie.cluster.mosaic.passes import FieldMap, Float32, RowValues, values_near
-from coterie.data import Block, Rows, fold, map_blocks
+from coterie.cluster.mosaic.columns import Columns
+from coterie.cluster.mosaic.passes import FieldMap, Float32, RowValues, shares, values_near
+from coterie.data import Block, Rows, check_blocks, each_row, fold, join, map_blocks
 from coterie.distortions import Cosine
 from coterie.distortions.base import row_sums
 from coterie.distortions.whitening import whitening
@@ -20,14 +21,17 @@ __all__ = [
     "DISTORTIONS",
     "MosaicSpace",
     "Placing",
+    "chances_of_rows",
     "check_directions",
     "fit_space",
     "place_rows",
     "relevant_change",
+    "values_of_rows",
 ]
 
 
 DISTORTIONS = ("sqeuclidean", "cosine")
+_NO_EXTENT = 1e-10  # of the largest variance along an axis: rounding
 _STEP = 2048  # rows handled at once
 _PAIR_STEP = 1 << 16  # pairs handled at once
 
@@ -43,11 +47,19 @@ class MosaicSpace(NamedTuple):
         Columns of the projection over the spread, or for e = d one over the spread.
     unit : bool
         Whether rows are brought to unit length first (s = 1/|x|, the cosine distance).
+    columns : Columns or None
+        If given, the chances of its clusters (n, K) are the coordinates.
     """
 
     mean: Array
     basis: Array
     unit: bool
+    columns: Columns | None = None
+
+    @property
+    def n_coordinates(self) -> int:
+        """e, or K where they are chances."""
+        return int(self.basis.shape[-1] if self.columns is None else len(self.columns.means))
 
     def coordinates(self, X: Any) -> Float32:
         """Coordinates (n, e) of rows (n, d); squared distances between rows average 1 in `fit`."""
@@ -60,21 +72,27 @@ class MosaicSpace(NamedTuple):
 
 
 class Placing(NamedTuple):
-    """The way from rows to clusters: a space, and a field in it."""
+    """The way from rows to clusters: a space, a field in it, and how sharply it is read."""
 
     space: MosaicSpace
     field: FieldMap
+    sharpness: float = 1.0
 
 
-class Places(NamedTuple):
-    """Where the field is highest, (b,)."""
-
-    labels: NDArray[np.int64]
-
-
-def place_rows(X: Any, placing: Placing) -> NDArray[np.int64]:
+def place_rows(X: Any, placing: Placing) -> NDArray[np.int32]:
     """Where a field is highest at each row of X, (n,); nothing else is kept of the rows."""
-    return fold(map_blocks(Rows(X), _place, placing), joined=("labels",)).labels
+    rows = Rows(X)
+    return join(map_blocks(rows, _highest, placing), rows.n)
+
+
+def values_of_rows(X: Any, placing: Placing) -> Any:
+    """The field (n, K) at each row of X, as `each_row` gives it: of files it is not held."""
+    return each_row(Rows(X), _values, placing, placing.field.shares.shape[1])
+
+
+def chances_of_rows(X: Any, placing: Placing) -> Any:
+    """softmax(sharpness · field) (n, K) at each row of X, as `each_row` gives it."""
+    return each_row(Rows(X), _chances, placing, placing.field.shares.shape[1])
 
 
 class _Weights(NamedTuple):
@@ -89,7 +107,7 @@ class _Centre(NamedTuple):
 def check_directions(X: Any, distortion: str) -> None:
     """Refuse rows without a direction where directions are compared."""
     if distortion == "cosine":
-        Cosine().check_rows(X)
+        check_blocks(Rows(X), Cosine())
 
 
 def fit_space(
@@ -110,6 +128,8 @@ def fit_space(
     mean = _mean(X, weights, unit)
     if d <= max_coordinates:
         basis: Array = np.ones(d)
+    elif X.shape[0] < d and X.shape[0] ** 2 <= most_numbers:
+        basis = _leading_axes_of_few(X, weights, mean, unit, max_coordinates)
     elif d * d <= most_numbers:
         basis = _leading_axes(_covariance(X, weights, mean, unit), max_coordinates)
     else:
@@ -155,18 +175,32 @@ def relevant_change(coordinates: Array, pairs: Array, strength: Array) -> Array 
 
 # -- passes over rows ------------------------------------------------------------------------------
 def _coordinates(block: Block, space: MosaicSpace) -> RowValues:
-    out = np.empty((block.stop - block.start, space.basis.shape[-1]), dtype=np.float32)
+    out = np.empty((block.stop - block.start, space.n_coordinates), dtype=np.float32)
     for lo, hi in _steps(block):
         out[lo:hi] = _project(block.rows[lo:hi], space)
     return RowValues(out)
 
 
-def _place(block: Block, placing: Placing) -> Places:
-    labels = np.empty(block.stop - block.start, dtype=np.int64)
+def _values(block: Block, placing: Placing) -> NDArray[np.float64]:
+    values = np.empty((block.stop - block.start, placing.field.shares.shape[1]))
     for lo, hi in _steps(block):
-        rows = _project(block.rows[lo:hi], placing.space).astype(np.float32)
-        labels[lo:hi] = values_near(rows, placing.field).argmax(axis=1)
-    return Places(labels)
+        values[lo:hi] = _values_near(block.rows[lo:hi], placing)
+    return values
+
+
+def _chances(block: Block, placing: Placing) -> NDArray[np.float64]:
+    return shares(_values(block, placing), placing.sharpness)
+
+
+def _highest(block: Block, placing: Placing) -> NDArray[np.int32]:
+    labels = np.empty(block.stop - block.start, dtype=np.int32)
+    for lo, hi in _steps(block):
+        labels[lo:hi] = _values_near(block.rows[lo:hi], placing).argmax(axis=1)
+    return labels
+
+
+def _values_near(rows: Any, placing: Placing) -> Float32:
+    return values_near(_project(rows, placing.space).astype(np.float32), placing.field)
 
 
 def _sum_from(block: Block, origin: Array) -> Array:
@@ -236,13 +270,48 @@ def _mean_square(X: Any, w: Array, space: MosaicSpace) -> float:
 def _leading_axes(covariance: Array, count: int) -> NDArray[np.float64]:
     """Eigenvectors (d, count) of the largest eigenvalues, largest first, signs fixed."""
     _, vectors = np.linalg.eigh(covariance)
-    leading = vectors[:, ::-1][:, :count]
-    largest = np.abs(leading).argmax(axis=0)
-    return np.asarray(leading * np.sign(leading[largest, np.arange(count)]))
+    return _signed(vectors[:, ::-1][:, :count])
+
+
+def _leading_axes_of_few(
+    X: Any, w: Array, mean: Array, unit: bool, count: int
+) -> NDArray[np.float64]:
+    """The same of fewer rows than columns, from their inner products; no axes without extent.
+
+    With Y = sqrt(w) (x - mean), the axis of YY' u = s u is Y'u / sqrt(s).
+    """
+    root = np.sqrt(w)
+    rows = _scaled(X, root if (scale := _scale(X, unit)) is None else root * scale)
+    product = rows @ rows.T
+    inner = np.asarray(product.toarray() if sp.issparse(product) else product, dtype=np.float64)
+    cross = np.outer(rows @ mean, root)
+    inner += -cross - cross.T + np.outer(root, root) * (mean @ mean)
+    values, vectors = np.linalg.eigh(inner)
+    kept = np.arange(values.size)[::-1][:count]
+    kept = kept[values[kept] > _NO_EXTENT * values[-1]]
+    if not kept.size:
+        return np.eye(len(mean), 1)
+    chosen = vectors[:, kept]
+    axes = np.asarray(rows.T @ chosen) - np.outer(mean, root @ chosen)
+    return _signed(axes / np.sqrt(values[kept]))
+
+
+def _signed(axes: Array) -> NDArray[np.float64]:
+    """Each axis with the sign that makes its largest entry positive."""
+    largest = np.abs(axes).argmax(axis=0)
+    return np.asarray(axes * np.sign(axes[largest, np.arange(axes.shape[1])]))
 
 
 # -- some rows -------------------------------------------------------------------------------------
 def _project(rows: Any, space: MosaicSpace) -> Array:
+    projected = _affine(rows, space)
+    if space.columns is None:
+        return projected
+    # As learned: from coordinates of single precision.
+    return space.columns.chances(projected.astype(np.float32).astype(np.float64))
+
+
+def _affine(rows: Any, space: MosaicSpace) -> Array:
     scale = _scale(rows, space.unit)
     if space.basis.ndim == 1 or not sp.issparse(rows):
         centred = _centred(rows, scale, space.mean)

@@ -61,19 +61,34 @@ class Rehearsal(NamedTuple):
     folds: list[Fold]
     n_clusters: int
 
+    def foretold_by(self, beliefs: list[Array]) -> Foretold:
+        """What beliefs (n, K), those of each fold, foretell of the pairs that it holds out."""
+        together, by_label = np.empty((2, self.trial.must.size))
+        for fold, rows in zip(self.folds, beliefs, strict=True):
+            (i, j), labels = self.trial.pairs[fold.out].T, rows.argmax(axis=1)
+            together[fold.out] = np.einsum("ij,ij->i", rows[i], rows[j])
+            by_label[fold.out] = labels[i] == labels[j]
+        return Foretold(together, by_label)
+
 
 class Foretold(NamedTuple):
-    """How probably beliefs that have not heard it agree with each pair (m,) of a trial."""
+    """What beliefs that have not heard it foretell of each pair (m,) of a trial.
 
-    share: Array
+    Attributes
+    ----------
+    together : (m,)
+        How probably its rows are together, ...
+    by_label : (m,)
+        ... and 1 if they are in the cluster that is most probable for each, 0 if not.
+    """
 
-    def together(self, trial: Trial) -> NDArray[np.float64]:
-        """How probably they put its rows together."""
-        return np.where(trial.must, self.share, 1.0 - self.share)
+    together: Array
+    by_label: Array
 
     def log_chances(self, trial: Trial, rate: float) -> NDArray[np.float64]:
         """log-probability of each plain pair if answers are wrong at `rate`."""
-        right = rate + (1.0 - 2.0 * rate) * self.share[trial.plain]
+        agree = np.where(trial.must, self.together, 1.0 - self.together)[trial.plain]
+        right = rate + (1.0 - 2.0 * rate) * agree
         return np.asarray(trial.weight[trial.plain] * np.log(right))
 
     def at_best(self, trial: Trial, rates: tuple[float, ...]) -> NDArray[np.float64]:
@@ -177,12 +192,8 @@ def _plain_are_enough(problem: MosaicProblem) -> bool:
 
 def foretell(rehearsal: Rehearsal, rate: float) -> Foretold:
     """What is said of held-out pairs when the others are heard at `rate`."""
-    trial = rehearsal.trial
-    share = np.empty(trial.must.size)
-    tasks = [partial(_foretell_fold, rehearsal, fold, rate) for fold in rehearsal.folds]
-    for fold, found in zip(rehearsal.folds, side_by_side(tasks), strict=True):
-        share[fold.out] = found
-    return Foretold(share)
+    tasks = [partial(_beliefs_of_fold, rehearsal, fold, rate) for fold in rehearsal.folds]
+    return rehearsal.foretold_by(side_by_side(tasks))
 
 
 def _deciding_part(
@@ -238,11 +249,8 @@ def _with_only(evidence: Evidence, kept: Array) -> Evidence:
     return Evidence(known._take(kept), evidence.tuning)
 
 
-def _foretell_fold(rehearsal: Rehearsal, fold: Fold, rate: float) -> Array:
-    problem, trial = rehearsal.problem, rehearsal.trial
+def _beliefs_of_fold(rehearsal: Rehearsal, fold: Fold, rate: float) -> Array:
+    problem = rehearsal.problem
     part = problem.with_pairs(fold.evidence, Noise(rate, "chosen"))
     start = start_from(part, fold.start, rehearsal.n_clusters)
-    rows = form_beliefs(part, start, problem.tuning.pilot_rounds).rows
-    (i, j), must = trial.pairs[fold.out].T, trial.must[fold.out]
-    equal = np.einsum("ij,ij->i", rows[i], rows[j])
-    return np.where(must, equal, 1.0 - equal)
+    return form_beliefs(part, start, problem.tuning.pilot_rounds).rows

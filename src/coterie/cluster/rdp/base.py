@@ -12,14 +12,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import broken_pairs
 from coterie.cluster.distances import nearest_within, row_distances
 from coterie.cluster.rdp.fit import Solution, solve
 from coterie.cluster.rdp.problem import Divergence, RdpProblem, get_divergence
 from coterie.cluster.rdp.starts import StartRule, Starts
 from coterie.cluster.rdp.xi import XiRule
+from coterie.cluster.statistics import NONE, Shape, sum_rows
 from coterie.constraints import Constraints
 from coterie.data import Rows, check_blocks, one_blas_thread
+from coterie.extension import ExtensibleClusterer, Placed, Places
 
 __all__ = ["PricedMeans", "RdpSettings"]
 
@@ -35,15 +37,48 @@ class RdpSettings(NamedTuple):
     xi: XiRule
 
 
-class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedClusterer):
+class PricedMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
     """Clusters at a price of lambda each: the base of `DPMeans` and `RDPMeans`."""
 
     divergence: Any
+    cluster_centers_: NDArray[Any]
     random_state: Any
     _reads_stored_rows = True
 
     def _by_cluster(self) -> tuple[str, ...]:
         return ("cluster_centers_",)
+
+    # -- new rows join -------------------------------------------------------------------------
+    def _places(self, X: Any) -> Places:
+        """Costs are divergences, a new cluster costs lambda, a pair xi (lambda where that is 0)."""
+        costs = np.asarray(self.transform(X), dtype=np.float64)
+
+        def found(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+            _, _, (distortion, root) = self._new_rows(X)
+            gap = row_distances(Rows(X), self._center(X[rows]), distortion, self.metric_, root)
+            return np.asarray(gap, dtype=np.float64)[:, 0]
+
+        return Places(costs, float(self.xi_) or self.lambda_value_, self.lambda_value_, found)
+
+    def _center(self, X: Any) -> NDArray[Any]:
+        """The centre (1, d) of a cluster of these rows."""
+        distortion = get_divergence(self.divergence).distortion
+        scale = distortion.row_scale(X, self.metric_)
+        sums = sum_rows(
+            [(0, X.shape[0], X)],
+            np.zeros(X.shape[0], dtype=np.int32),
+            NONE,
+            NONE if scale is None else np.asarray(scale, np.float64),
+            distortion,
+            Shape(1, X.shape[1]),
+        )
+        return distortion.centroid(sums.sums, sums.counts, self.metric_).astype(X.dtype)
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        fresh = [self._center(X[rows]) for rows in placed.founders]
+        centers: NDArray[Any] = self.cluster_centers_
+        self.cluster_centers_ = np.concatenate([centers, *fresh]).astype(centers.dtype)
+        self.n_clusters_ = len(self.cluster_centers_)
 
     @abstractmethod
     def _settings(self) -> RdpSettings:

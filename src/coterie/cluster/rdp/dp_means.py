@@ -9,7 +9,6 @@ from sklearn.utils.metadata_routing import UNUSED
 from coterie.cluster.rdp.base import PricedMeans, RdpSettings
 from coterie.cluster.rdp.starts import StartRule
 from coterie.cluster.rdp.xi import XiRule
-from coterie.validation import check_choice, check_count
 
 __all__ = ["DPMeans"]
 
@@ -93,7 +92,7 @@ class DPMeans(PricedMeans):
     def _settings(self) -> RdpSettings:
         return RdpSettings(
             StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
-            check_choice("order", self.order, ("random", "natural")),
-            check_count("n_init", self.n_init),
+            self.order,
+            self.n_init,
             XiRule.without_pairs(self.max_iter),
         )

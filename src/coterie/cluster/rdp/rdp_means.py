@@ -7,7 +7,6 @@ from typing import Any, Self
 from coterie.cluster.rdp.base import PricedMeans, RdpSettings
 from coterie.cluster.rdp.starts import StartRule
 from coterie.cluster.rdp.xi import XiRule
-from coterie.validation import check_choice, check_count
 
 __all__ = ["RDPMeans"]
 
@@ -138,9 +137,9 @@ class RDPMeans(PricedMeans):
     def _settings(self) -> RdpSettings:
         return RdpSettings(
             StartRule.checked(self.lambda_, self.n_clusters_hint, self.init),
-            check_choice("order", self.order, ("random", "natural")),
-            check_count("n_init", self.n_init),
-            XiRule.checked(
+            self.order,
+            self.n_init,
+            XiRule(
                 self.xi0, self.xi_rate, self.xi_max, self.xi_ratio, self.patience, self.max_iter
             ),
         )

@@ -17,7 +17,7 @@ from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.cluster.rdp.reach import Reach
 from coterie.cluster.rdp.spectral import spectral_labels
 from coterie.exceptions import InvalidParameter
-from coterie.validation import check_choice, check_count, check_first_labels, check_real
+from coterie.validation import check_choice, check_first_labels
 
 __all__ = ["StartRule", "Starts"]
 
@@ -34,19 +34,11 @@ class StartRule(NamedTuple):
 
     @classmethod
     def checked(cls, lambda_: Any, hint: Any, init: Any) -> StartRule:
-        """Refuses what cannot be meant.
-
-        Raises
-        ------
-        InvalidParameter
-            For a lambda that is not above 0, an unknown name, or a hint below 1.
-        """
+        """Refuses an unknown name."""
         if isinstance(lambda_, str):
             check_choice("lambda_", lambda_, ("auto", *RULES))
         else:
-            lambda_ = check_real("lambda_", lambda_, strict=True)
-        if hint is not None:
-            check_count("n_clusters_hint", hint)
+            lambda_ = float(lambda_)
         if isinstance(init, str):
             check_choice("init", init, _NAMES)
         return cls(lambda_, hint, init)

@@ -9,7 +9,6 @@ import numpy as np
 from coterie.cluster.rdp.fit import Schedule
 from coterie.cluster.rdp.problem import RdpProblem
 from coterie.cluster.rdp.reach import Reach
-from coterie.validation import check_count, check_real
 
 __all__ = ["XiRule"]
 
@@ -30,28 +29,14 @@ class XiRule(NamedTuple):
     max_iter: int
 
     @classmethod
-    def checked(
-        cls, xi0: Any, rate: Any, most: Any, ratio: Any, patience: Any, max_iter: Any
-    ) -> XiRule:
-        """Refuses what is not "auto" and no number (None is a bound too: that there is none)."""
-        return cls(
-            xi0 if _is_auto(xi0) else check_real("xi0", xi0),
-            check_real("xi_rate", rate, least=1.0),
-            most if most is None or _is_auto(most) else check_real("xi_max", most),
-            check_real("xi_ratio", ratio),
-            check_count("patience", patience),
-            check_count("max_iter", max_iter),
-        )
-
-    @classmethod
     def default(cls) -> XiRule:
         """As `RDPMeans` has it."""
         return cls("auto", 2.0, "auto", 1.0, 20, 300)
 
     @classmethod
-    def without_pairs(cls, max_iter: Any) -> XiRule:
+    def without_pairs(cls, max_iter: int) -> XiRule:
         """For DP-means: xi is 0."""
-        return cls(0.0, 1.0, 0.0, 1.0, 1, check_count("max_iter", max_iter))
+        return cls(0.0, 1.0, 0.0, 1.0, 1, max_iter)
 
     @property
     def most_given(self) -> float:

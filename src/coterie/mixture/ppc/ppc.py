@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import FloatArray
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
+from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.inference import engines
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.covariances import COVARIANCES
@@ -29,7 +30,7 @@ from coterie.mixture.ppc.report import describe, warn_of_doubts
 from coterie.mixture.ppc.selection import choose_type
 from coterie.mixture.ppc.start import INITS, StartRows, type_of
 from coterie.mixture.suspects import suspects
-from coterie.validation import check_choice, check_count, check_real
+from coterie.validation import check_choice, check_count
 
 __all__ = ["PPC"]
 
@@ -37,7 +38,7 @@ SAMPLING = ("point", "chunklet")
 WEIGHTS_UPDATE = ("gradient", "proportions", "nonoverlapping", "grid")
 
 
-class PPC(ConstrainedClusterer):
+class PPC(ExtensibleClusterer):
     r"""Gaussian mixture with must-link and cannot-link pairs in the prior of the assignments.
 
     Maximises the penalised likelihood of Lu and Leen (2007, equation 2.6),
@@ -233,25 +234,18 @@ class PPC(ConstrainedClusterer):
         return self
 
     def _check_parameters(self, n_samples: int) -> int:
-        k = check_count("n_components", self.n_components)
-        per_cluster = check_count("components_per_cluster", self.components_per_cluster)
+        k, per_cluster = int(self.n_components), int(self.components_per_cluster)
         if k * per_cluster > n_samples:
             raise InvalidParameter(
                 f"n_samples={n_samples} should be >= {k * per_cluster}, the number of components: "
                 "lower n_components or components_per_cluster, or give more rows."
             )
         check_choice("covariance_type", self.covariance_type, ("auto", *COVARIANCES))
-        if self.prior_rows != "auto":
-            check_real("prior_rows", self.prior_rows)
         check_choice("inference", self.inference, engines(marginals=True))
         check_choice("sampling", self.sampling, SAMPLING)
         check_choice("weights_update", self.weights_update, WEIGHTS_UPDATE)
         if isinstance(self.init, str):
             check_choice("init", self.init, INITS)
-        check_real("reg_covar", self.reg_covar)
-        check_real("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        check_count("n_init", self.n_init)
         return k
 
     def _starts(
@@ -327,6 +321,28 @@ class PPC(ConstrainedClusterer):
         check_is_fitted(self)
         return suspects(self.constraints_, self.pair_posteriors_, check_count("k", k))
 
+    # -- cluster numbers, and rows that join -----------------------------------------------------
+    def _count_clusters(self) -> int:
+        return int(self.weights_.size // self.components_per_cluster)
+
+    def _put_in_order(self, order: NDArray[np.int64]) -> None:
+        each = self.components_per_cluster
+        parts = (order[:, None] * each + np.arange(each)).ravel()
+        names = ["weights_", "means_"]
+        if len(np.atleast_1d(self.covariances_)) == len(parts) and type_of(self) != "tied":
+            names += ["covariances_", "precisions_cholesky_", "precisions_"]
+        for name in names:
+            setattr(self, name, getattr(self, name)[parts])
+        self.resp_ = self.resp_[:, order]
+
+    def _places(self, X: Any) -> Places:
+        """Minus log π p(x | k); a pair costs its log-odds."""
+        plain = float(np.log(self.default_certainty / (1 - self.default_certainty)))
+        return Places(-self._log_joint(X), plain)
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        self.resp_ = np.concatenate([self.resp_, self.predict_proba(X)])
+
     # -- new rows ------------------------------------------------------------------------------
     def _log_joint(self, X: Any) -> FloatArray:
         """log π_k p(x | k) of each cluster, (n, K), by the plain mixture."""
@@ -392,8 +408,7 @@ def _check_passes(passes: Any) -> tuple[int, int] | None:
     """First and last number of passes; None for "auto"."""
     if isinstance(passes, str) and passes == "auto":
         return None
-    pair = passes if isinstance(passes, (tuple, list)) and len(passes) == 2 else (passes, passes)
-    first, last = (check_count("passes", value) for value in pair)
+    first, last = map(int, (passes, passes) if np.ndim(passes) == 0 else passes)
     if first > last:
         raise InvalidParameter(f"passes={passes!r} must rise: give (first, last) in that order.")
     return first, last

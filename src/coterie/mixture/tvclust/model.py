@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.exceptions import InvalidParameter
+import numpy as np
+
 from coterie.mixture.tvclust.families import (
     AxisGaussian,
     Bernoulli,
@@ -54,13 +55,13 @@ def covariance_type_of(family: Family) -> str:
 def model_family(model: Any, measure: Measure, covariance_type: str) -> Family:
     """The family that the parameters of a `TVClust` describe."""
     if model.family != "gaussian":
-        c = check_real("concentration_prior", model.concentration_prior, strict=True)
+        c = float(model.concentration_prior)
         if model.family == "poisson":
             return Poisson(measure.variance, c)
         make = Multinomial if model.family == "multinomial" else Bernoulli
         return make(len(measure.origin), c)
-    kappa0 = check_real("mean_precision_prior", model.mean_precision_prior, strict=True)
-    expected = check_real("covariance_prior", model.covariance_prior, strict=True)
+    kappa0 = float(model.mean_precision_prior)
+    expected = float(model.covariance_prior)
     full = covariance_type in ("full", "tied")
     d = len(measure.variance) if full else 1
     nu0 = model.degrees_of_freedom_prior
@@ -82,27 +83,13 @@ def round_family(family: Family, measure: Measure) -> Family:
 
 def model_priors(model: Any) -> Priors:
     """Priors of p, q and alpha."""
-    if isinstance(model.alpha, tuple | list):
-        alpha = Alpha(*_two_positive("alpha", model.alpha))
-    else:
-        alpha = Alpha(check_real("alpha", model.alpha, strict=True))
+    alpha = Alpha(*(float(value) for value in np.atleast_1d(model.alpha)))
     return Priors(_trust(model, "p"), _trust(model, "q"), alpha)
 
 
 def _trust(model: Any, name: str) -> Trust:
     value = getattr(model, name)
     if value is None:
-        return Beta(*_two_positive(f"{name}_prior", getattr(model, f"{name}_prior")))
-    known = check_real(name, value, strict=True)
-    if not known < 1:
-        raise InvalidParameter(
-            f"{name}={value!r} must lie between 0 and 1; answers that are never wrong are hard "
-            "pairs (weight inf)."
-        )
-    return Known(known)
-
-
-def _two_positive(name: str, value: Any) -> tuple[float, float]:
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        raise InvalidParameter(f"{name}={value!r} must be two numbers, for example (10, 1).")
-    return check_real(name, value[0], strict=True), check_real(name, value[1], strict=True)
+        first, second = getattr(model, f"{name}_prior")
+        return Beta(float(first), float(second))
+    return Known(float(value))

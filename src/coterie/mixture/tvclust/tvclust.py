@@ -13,10 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import FloatArray
-from coterie.base import ConstrainedClusterer, broken_pairs, refuse_stored_rows
+from coterie.base import broken_pairs, refuse_stored_rows
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, StoredRows, each_row, join, keeping, map_blocks, without_gaps
 from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.mixture.suspects import suspects
 from coterie.mixture.tvclust.gibbs import spread
 from coterie.mixture.tvclust.model import (
@@ -42,7 +43,7 @@ from coterie.mixture.tvclust.search import (
 )
 from coterie.mixture.tvclust.start import Measure, given_labels, measure_columns, measure_counts
 from coterie.mixture.tvclust.variational import Priors, TwoViews
-from coterie.validation import check_choice, check_count, check_real
+from coterie.validation import check_choice, check_count
 
 __all__ = ["TVClust"]
 
@@ -59,7 +60,7 @@ _GIBBS = (
 )
 
 
-class TVClust(ConstrainedClusterer):
+class TVClust(ExtensibleClusterer):
     """Two-view clustering: K is inferred, and so is how far the answers can be trusted.
 
     Rows come from a Dirichlet process mixture; a pair of rows in one cluster is answered "friends"
@@ -218,10 +219,10 @@ class TVClust(ConstrainedClusterer):
         inference = check_choice("inference", self.inference, ("variational", "gibbs"))
         check_choice("family", self.family, FAMILIES)
         ascent = Ascent(
-            check_count("truncation", self.truncation),
+            self.truncation,
             model_priors(self),
-            check_count("max_iter", self.max_iter),
-            check_real("tol", self.tol),
+            self.max_iter,
+            self.tol,
         )
         if inference == "gibbs" and isinstance(X, StoredRows):
             refuse_stored_rows("TVClust(inference='gibbs')", _GIBBS)
@@ -259,13 +260,11 @@ class TVClust(ConstrainedClusterer):
         self, X: Any, problem: Problem, ascent: Ascent, rng: np.random.Generator
     ) -> list[Candidate]:
         """Runs on all rows, the best first."""
-        n_init = check_count("n_init", self.n_init)
         if not isinstance(self.init, str):
             labels = given_labels(self.init, X, ascent.truncation)
             runs = [climb(view, labels, ascent, rng) for view in problem.views]
             return sorted(runs, key=lambda run: -run.bound)[:1]
-        check_choice("init", self.init, ("kmeans",))
-        runs = search(problem, ascent, n_init, rng)
+        runs = search(problem, ascent, self.n_init, rng)
         runs[0] = improve(runs[0], problem.comparable, ascent, rng)
         if runs[0].data.rows.n == X.shape[0]:
             return runs
@@ -295,12 +294,7 @@ class TVClust(ConstrainedClusterer):
     def _fit_gibbs(
         self, runs: list[Candidate], measure: Measure, priors: Priors, rng: np.random.Generator
     ) -> Result:
-        chains = Chains(
-            check_count("n_chains", self.n_chains),
-            check_count("n_sweeps", self.n_sweeps),
-            check_count("burn_in", self.burn_in, least=0),
-            check_count("thin", self.thin),
-        )
+        chains = Chains(self.n_chains, self.n_sweeps, self.burn_in, self.thin)
         if chains.burn_in >= chains.n_sweeps:
             raise InvalidParameter(
                 f"burn_in={self.burn_in} forgets all n_sweeps={self.n_sweeps} sweeps; lower it."
@@ -345,13 +339,40 @@ class TVClust(ConstrainedClusterer):
         number = None if k is None else check_count("k", k)
         return suspects(self.constraints_, self.pair_posteriors_, number)
 
+    # -- cluster numbers, and rows that join -------------------------------------------------
+    def _count_clusters(self) -> int:
+        return int(self.n_clusters_)
+
+    def _put_in_order(self, order: NDArray[np.int64]) -> None:
+        self.statistics_, self.weights_ = self.statistics_[order], self.weights_[order]
+        if hasattr(self, "resp_"):
+            self.resp_ = self.resp_[:, order]
+        family = model_family(self, self._measure(), self.covariance_type_)
+        for name, value in family.describe(self.statistics_, self.origin_).items():
+            setattr(self, name, value)
+
+    def _measure(self) -> Measure:
+        return Measure(self.origin_, self.prior_scale_, self.blur_)
+
+    def _places(self, X: Any) -> Places:
+        """Minus the log posterior of each cluster; a pair costs the log-odds of p_ and q_."""
+        chance = np.asarray(self.predict_proba(X), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            costs = -np.log(np.maximum(chance, np.finfo(np.float64).tiny))
+        together = np.log(self.p_ / max(1 - self.q_, 1e-12))
+        apart = np.log(self.q_ / max(1 - self.p_, 1e-12))
+        return Places(costs, float(max((together + apart) / 2, 0.0)))
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        if hasattr(self, "resp_"):
+            self.resp_ = np.concatenate([self.resp_, self.predict_proba(X)])
+
     # -- new rows --------------------------------------------------------------------------
     def _new_rows(self, X: Any) -> tuple[Rows, Components]:
         """New rows, and ln [E pi_k p(x | rows of k)] of every cluster as a pass takes it."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
-        measure = Measure(self.origin_, self.prior_scale_, self.blur_)
-        family = model_family(self, measure, self.covariance_type_)
+        family = model_family(self, self._measure(), self.covariance_type_)
         score = family.predictive_scores(self.statistics_)
         rows = Rows(X) if self.family in COUNTS else Rows(X, shift=self.origin_)
         return rows, Components(family, score, np.log(self.weights_))

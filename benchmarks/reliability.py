@@ -1,0 +1,110 @@
+"""What was tried to break Coterie, and what held: the counts of `docs/reliability.md`.
+
+    python benchmarks/reliability.py                 # every topic, with its long tests
+    python benchmarks/reliability.py --quick files   # one topic, without them
+
+Each topic is a set of tests; a test says by the property "tried" how many cases it holds. Counts
+are kept in `docs/reliability.json`, topic by topic, and the page is written from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT, PAGE = ROOT / "docs/reliability.json", ROOT / "docs/reliability.md"
+BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
+
+#: Name: (what was tried, tests).
+TOPICS: dict[str, tuple[str, list[str]]] = {
+    "parameters": (
+        "Odd values for every parameter of every estimator and transformer",
+        ["tests/common/test_odd_parameters.py"],
+    ),
+    "arguments": (
+        "Odd values for strategies, sessions, oracles, folds, distortions, constraints",
+        ["tests/common/test_odd_arguments.py"],
+    ),
+    "matrices": (
+        "Sparse matrices with indices outside them, for every estimator",
+        ["tests/common/test_damaged.py"],
+    ),
+    "log": (
+        "The log of answers: cut, bits flipped, full disk, two writers, read-only, odd ids",
+        ["tests/active/test_damaged_log.py"],
+    ),
+    "files": (
+        "Broken tables in nine formats through eight commands, and packed bombs",
+        ["tests/fuzz/test_broken_files.py"],
+    ),
+    "outputs": (
+        "Outputs that cannot be, and Ctrl-C or SIGTERM at random moments",
+        ["tests/fuzz/test_outputs.py"],
+    ),
+    "side by side": (
+        "Fits in threads, forked and spawned processes, joblib",
+        ["tests/common/test_side_by_side.py"],
+    ),
+    "wide": ("Wide and odd problems", ["tests/common/test_odd_problems.py"]),
+    "markup": (
+        "Markup and script in ids, columns, values and names of clusters",
+        ["tests/report/test_markup.py"],
+    ),
+    "models": ("Forged and damaged model folders", ["tests/test_persistence.py"]),
+}
+
+
+def run_topic(tests: list[str], quick: bool) -> dict[str, int]:
+    """Cases tried, tests that hold them, and tests that failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
+        marks = "not slow and not browser" if quick else "not browser"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", marks]
+        subprocess.run([*command, f"--junitxml={report}", *tests], cwd=ROOT, check=False)
+        cases = list(ElementTree.parse(report).iter("testcase"))
+    ran = [case for case in cases if case.find("skipped") is None]
+    failed = [c for c in ran if c.find("failure") is not None or c.find("error") is not None]
+    return {"tried": sum(map(_tried, ran)), "tests": len(ran), "failed": len(failed)}
+
+
+def _tried(case: Any) -> int:
+    found = [p.get("value") for p in case.iter("property") if p.get("name") == "tried"]
+    return int(found[0]) if found else 1
+
+
+def table(kept: dict[str, dict[str, Any]]) -> str:
+    """The counts as a Markdown table."""
+    lines = ["| what was tried | cases | tests | that failed | run |", "|---|--:|--:|--:|---|"]
+    for name, (what, _) in TOPICS.items():
+        if name in kept:
+            row = kept[name]
+            run = "short" if row["quick"] else "long"
+            lines.append(
+                f"| {what} | {row['tried']:,} | {row['tests']} | {row['failed']} | {run} |"
+            )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("topics", nargs="*", metavar="topic", help="default: all")
+    parser.add_argument("--quick", action="store_true", help="without the long tests")
+    asked = parser.parse_args()
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for name in asked.topics or TOPICS:
+        kept[name] = run_topic(TOPICS[name][1], asked.quick) | {"quick": asked.quick}
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{table(kept)}\n{END}{rest.partition(END)[2]}")
+    return int(any(kept[name]["failed"] for name in asked.topics or TOPICS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

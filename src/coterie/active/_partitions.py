@@ -1,0 +1,60 @@
+"""Clusterings of the rows that no answer has a part in, from coarse to fine."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
+
+from coterie.active._opinions import squared_distances
+
+__all__ = ["Partitions"]
+
+Float = NDArray[np.float64]
+
+_COUNTS = (2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 50, 70, 100)
+_ROWS_EACH = 5  # at least so many rows for a cluster
+_STARTS = 2
+_JUDGED = 500  # rows of which the silhouette is taken
+
+
+class Partitions:
+    """K-Means with several numbers of clusters, on the points of the anchors.
+
+    Parameters
+    ----------
+    points : (P, q)
+    share : (P,)
+        How many rows each stands for.
+    seed : int
+
+    Attributes
+    ----------
+    merit : (L,) float64
+        Silhouette of each, over the largest: what speaks for it before anybody has answered.
+    """
+
+    def __init__(self, points: Float, share: Float, seed: int) -> None:
+        n_distinct = len(np.unique(points, axis=0))
+        counts = [k for k in _COUNTS if k <= len(points) // _ROWS_EACH and k < n_distinct]
+        fits = [
+            KMeans(k, n_init=_STARTS, random_state=seed).fit(points, sample_weight=share)
+            for k in counts
+        ]
+        self._centers = [fit.cluster_centers_ for fit in fits]
+        silhouettes = np.array([_silhouette(points, fit.labels_, seed) for fit in fits])
+        self.merit: Float = np.maximum(silhouettes, 0) / max(silhouettes.max(initial=0), 0.05)
+
+    def clusters_of(self, which: int, points: Float) -> NDArray[np.int64]:
+        """The clusters of points in one of them: of the nearest centres, (b,)."""
+        return squared_distances(points, self._centers[which]).argmin(axis=1)
+
+
+def _silhouette(points: Float, labels: NDArray[np.int64], seed: int) -> float:
+    size = min(_JUDGED, len(points))
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(len(points), size, replace=False)
+    if not 1 < len(np.unique(labels[rows])) < size:
+        return 0.0
+    return float(silhouette_score(points[rows], labels[rows]))

@@ -1,0 +1,59 @@
+"""How much was found, by the model's own probabilities: expected precision and recall."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.records.problem import Solution, logistic
+
+__all__ = ["expected_precision", "expected_recall"]
+
+Float = NDArray[np.float64]
+
+
+def expected_precision(solution: Solution) -> float:
+    """Expected share of the joined pairs that are the same; 1 without any."""
+    chance, joined = _chances(solution)
+    return float(chance[joined].mean()) if joined.any() else 1.0
+
+
+def expected_recall(solution: Solution) -> float:
+    """Expected share of the pairs that are the same that are joined; 1 without any.
+
+    The doubt about a pair that is apart has two parts. Which class it is of is its own affair:
+    such doubts add up to a number of pairs that are missed. What a class is that counts as
+    "different" is one question for all of its pairs: most likely none of them is the same, and
+    seldom all are. So recall is averaged over what the classes may be; Σp of thousands of pairs
+    that are surely different would pass for dozens that were missed.
+    """
+    chance, joined = _chances(solution)
+    found = float(chance[joined].sum())
+    belief = solution.belief
+    with np.errstate(divide="ignore"):
+        odds = np.log(belief.classes.same) - np.log1p(-belief.classes.same)
+    of_class = logistic(belief.scale * odds + belief.of_class)  # (C,) P(a class is "same")
+    share = belief.classes.shares(solution.levels[~joined]) * of_class
+    part = chance[~joined, None] * share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+    missed = part.sum(axis=0)  # (C,) Σp by class
+    settled = of_class >= 0.5
+    alone = float(missed[settled].sum())
+    if found + missed.sum() <= 0:
+        return 1.0
+    recall = 0.0
+    doubtful = np.flatnonzero(~settled)
+    for holds in product((False, True), repeat=doubtful.size):
+        same = np.array(holds, dtype=bool)
+        weight = np.where(same, of_class[doubtful], 1.0 - of_class[doubtful]).prod()
+        # If a class is "same", all that its pairs may be; on average over this it is Σp again.
+        many = (missed[doubtful] / np.maximum(of_class[doubtful], 1e-300))[same].sum()
+        total = found + alone + many
+        recall += weight * (found / total if total > 0 else 1.0)
+    return float(recall)
+
+
+def _chances(solution: Solution) -> tuple[Float, NDArray[np.bool_]]:
+    i, j = solution.pairs.T
+    return logistic(solution.log_odds), np.asarray(solution.labels[i] == solution.labels[j])

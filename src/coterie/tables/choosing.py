@@ -1,0 +1,209 @@
+"""What a column is: a number however it is written, a date, a category, a text; or of no use.
+
+Decided from summaries alone, so that a table in memory and one in files are read alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coterie.exceptions import InvalidData
+from coterie.tables.choices import Choices
+from coterie.tables.formats import DATES, NUMBERS
+from coterie.tables.summary import ColumnSummary, unread
+
+__all__ = ["Use", "decide"]
+
+_LEAST_CATEGORIES, _MOST_CATEGORIES = 20, 100
+_FEWEST = 20  # rows from which differing values tell something
+_DISTINCT = 0.9  # share of different values from which a column of text tells rows apart
+_WORDS = 5  # of a text, on average; shorter ones are names and codes
+_ID_NAME = re.compile(r"(?i)(^|[ _.-])(id|key|uuid|guid|index|idx|nr|no)$|Id$|ID$")
+
+
+class Use(NamedTuple):
+    """What is done with a column.
+
+    Attributes
+    ----------
+    kind : str
+        One of `coterie.tables.choices.KINDS`; "drop" for none.
+    form : str
+        How it is written, of `coterie.tables.formats.FORMATS`; "" for plain numbers and the rest.
+    reason : str
+        Why it is dropped.
+    note : str
+        What the user should know about how it is read.
+    """
+
+    kind: str
+    form: str = ""
+    reason: str = ""
+    note: str = ""
+
+
+def decide(source: str, summaries: Sequence[ColumnSummary], choices: Choices) -> list[Use]:
+    """What is done with each column; what is useless is dropped if anything else is left."""
+    comma = _speaks_comma(summaries)
+    uses = [_use(source, summary, choices, comma) for summary in summaries]
+    if all(use.kind == "drop" for use in uses):
+        uses = [
+            Use("number") if use.reason in _COUNTING and not summary.plain.bad else use
+            for use, summary in zip(uses, summaries, strict=True)
+        ]
+    if all(use.kind == "drop" for use in uses):
+        why = "; ".join(
+            f"{summary.name} ({use.reason})"
+            for summary, use in zip(summaries[:5], uses, strict=False)
+        )
+        raise InvalidData(
+            f"{source}: no column is left to cluster by: {why}. Say what a column is with "
+            "`columns` (as category or text, for instance), or compare the rows as records."
+        )
+    return uses
+
+
+_COUNTING = ("numbers the rows", "an id: whole numbers that rise")
+
+
+def _speaks_comma(summaries: Sequence[ColumnSummary]) -> bool:
+    """Whether the table has columns that only a decimal comma reads, and none that only a point."""
+
+    def alone(form: str, other: str) -> bool:
+        return any(
+            s.kind == "text" and s.known and not s.read[form].bad and s.read[other].bad
+            for s in summaries
+        )
+
+    return alone("comma", "point") and not alone("point", "comma")
+
+
+def _use(source: str, summary: ColumnSummary, choices: Choices, comma: bool) -> Use:
+    told = choices.kind_of(summary.name)
+    kind, _, form = told.partition("/")
+    if kind in ("category", "text", "words", "vector"):
+        return Use(kind)
+    if kind in ("number", "date"):
+        return _as_told(source, summary, kind, form, comma)
+    if summary.kind == "vector":
+        return Use("vector")
+    if summary.kind == "date":
+        return Use("date", "ymd")
+    if summary.kind == "other":
+        raise InvalidData(
+            f"{source}: column {summary.name!r} holds neither numbers nor text; leave it out with "
+            "`drop`, or turn it into numbers first."
+        )
+    if not summary.known:
+        return Use("drop", reason="no values")
+    asked = summary.name in choices.features
+    return _number(summary, comma, asked) or _written(source, summary, comma, asked)
+
+
+def _as_told(source: str, summary: ColumnSummary, kind: str, form: str, comma: bool) -> Use:
+    """A number or a date because the user says so."""
+    if summary.kind in ("number", "date"):
+        return Use(kind, "ymd" if summary.kind == "date" else "")
+    if kind == "number" and not form and not summary.plain.bad:
+        return Use("number")
+    able = NUMBERS if kind == "number" else DATES
+    if not form:
+        form = min(_preferred(able, comma), key=lambda name: summary.read[name].bad)
+    return Use(kind, form)
+
+
+def _number(summary: ColumnSummary, comma: bool, asked: bool) -> Use | None:
+    """Plain numbers; None for anything else. Those that only count rows are dropped."""
+    if summary.plain.bad:
+        return None
+    if summary.n_rows >= _FEWEST and not asked and summary.known == summary.n_rows:
+        if summary.counts:
+            return Use("drop", reason=_COUNTING[0])
+        if summary.rises and _ID_NAME.search(summary.name):
+            return Use("drop", reason=_COUNTING[1])
+    dots = summary.kind == "text" and not summary.read["comma"].bad
+    if comma and dots and summary.read["comma"].moments != summary.moments:
+        return Use(
+            "number",
+            "comma",
+            note="points read as parting thousands, as commas are decimal elsewhere",
+        )
+    return Use("number")
+
+
+def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> Use:
+    """A text: numbers or dates as people write them, vectors, documents, categories."""
+    for kind, forms in (("number", NUMBERS), ("date", DATES)):
+        able = [form for form in _preferred(forms, comma) if not summary.read[form].bad]
+        if able:
+            _refuse_two_units(source, summary, kind)
+            return Use(kind, able[0], note=_doubt(summary, able))
+    if next(iter(summary.values), "").lstrip().startswith("["):
+        return Use("vector")
+    best = max(summary.read, key=lambda form: summary.read[form].moments.n)
+    tally = summary.read[best]
+    if summary.began_as_numbers or tally.moments.n > tally.bad:  # more likely a slip
+        raise unread(source, summary.name, tally)
+    return _text(source, summary, asked)
+
+
+def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
+    counts = summary.values
+    different, known = len(counts), counts.total()
+    limit = min(_MOST_CATEGORIES, max(_LEAST_CATEGORIES, summary.n_rows // 2))
+    many = known >= _FEWEST and different >= _DISTINCT * known
+    if many and _mean_words(counts) >= _WORDS:
+        return Use("text")
+    if many and not asked:
+        reason = "all different" if different == known else f"{different} of {known} different"
+        if _ID_NAME.search(summary.name):
+            reason = f"an id: {reason}"
+        return Use("drop", reason=reason)
+    if different > limit:
+        raise InvalidData(
+            f"{source}: column {summary.name!r} holds {summary.different} different texts. "
+            "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
+            "`categorical`."
+        )
+    return Use("category")
+
+
+def _mean_words(counts: dict[str, int]) -> float:
+    some = list(counts)[:1000]
+    return sum(len(text.split()) for text in some) / len(some)
+
+
+def _preferred(forms: Sequence[str], comma: bool) -> list[str]:
+    """The formats in the order in which they are believed where several read all values."""
+    if not comma:
+        return [form for form in (*NUMBERS, "ymd", "mdy", "dmy", "time") if form in forms]
+    return [form for form in ("comma", "point", "ymd", "dmy", "mdy", "time") if form in forms]
+
+
+_OTHER_WAY = {
+    "dmy": ("dates read with the day first", "date/mdy"),
+    "mdy": ("dates read with the month first", "date/dmy"),
+    "point": ("commas read as parting thousands", "number/comma"),
+    "comma": ("commas read as standing before decimals", "number/point"),
+}
+
+
+def _doubt(summary: ColumnSummary, able: Sequence[str]) -> str:
+    """What to tell of a column that can be read in two ways which differ."""
+    first = summary.read[able[0]].moments
+    if able[0] not in _OTHER_WAY or all(summary.read[f].moments == first for f in able[1:]):
+        return ""
+    read, other = _OTHER_WAY[able[0]]
+    return f"{read}; if not, say {summary.name}:{other} in `columns`"
+
+
+def _refuse_two_units(source: str, summary: ColumnSummary, kind: str) -> None:
+    units = sorted(summary.units - {""})
+    if kind == "number" and (len(units) > 1 or ("" in summary.units and "%" in units)):
+        found = " and ".join(units if len(units) > 1 else ["numbers without a sign", *units])
+        raise InvalidData(
+            f"{source}: column {summary.name!r} mixes {found}: bring them to one unit, or leave "
+            "the column out with `drop`, or say `categorical`."
+        )

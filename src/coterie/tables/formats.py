@@ -1,0 +1,195 @@
+"""How people write numbers and dates, and what they mean.
+
+A format reads texts into numbers, NaN where it cannot. A column is of a format that reads all its
+values; which one, where several do, is decided for the whole table (`choosing`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DATES", "DAY", "FORMATS", "NUMBERS", "group_dots", "read_texts", "unit_of"]
+
+DAY = 86_400.0  # seconds
+_LONGEST = 48  # letters; longer texts are read by no format
+_GAP = "'’\u00a0\u202f\u2009 "  # between groups of three digits, beside the comma or the point
+_CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD|SEK|NOK|DKK|PLN|Fr\.|kr|zł"
+_AMOUNT = re.compile(
+    rf"(?P<open>\()?(?P<sign>[+\-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<inner>[+\-−]?)"
+    rf"(?P<body>[.,]?\d[\d.,{_GAP}]*?)(?P<power>[eE][+-]?\d+)?"
+    rf"\s*(?P<after>{_CURRENCY}|%|‰)?(?P<close>\))?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def _body(point: str, groups: str) -> re.Pattern[str]:
+    """Digits with a decimal sign, perhaps in groups of three that one sign parts."""
+    mark = re.escape(point)
+    parted = rf"[1-9]\d{{0,2}}([{re.escape(groups)}])\d{{3}}(?:\1\d{{3}})*(?:{mark}\d+)?"
+    return re.compile(rf"{parted}|\d+(?:{mark}\d*)?|{mark}\d+", re.ASCII)
+
+
+_BODIES = {".": _body(".", "," + _GAP), ",": _body(",", "." + _GAP)}
+_GROUPED_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
+
+
+def _amount(text: str, point: str) -> float:
+    found = _AMOUNT.fullmatch(text)
+    if found is None or bool(found["open"]) != bool(found["close"]):
+        return np.nan
+    if (found["before"] and found["after"]) or (found["sign"] and found["inner"]):
+        return np.nan
+    if not _BODIES[point].fullmatch(found["body"]):
+        return np.nan
+    kept = "".join(sign for sign in found["body"] if sign.isdigit() or sign == point)
+    value = float(kept.replace(point, ".") + (found["power"] or ""))
+    negative = (found["sign"] + found["inner"]) in ("-", "−") or bool(found["open"])
+    return -value if negative else value
+
+
+def unit_of(text: str) -> str:
+    """The currency or the percent sign that a number is written with, "" for none.
+
+    >>> unit_of("$1,200"), unit_of("12 %"), unit_of("7")
+    ('$', '%', '')
+    """
+    found = _AMOUNT.fullmatch(text.strip())
+    return "" if found is None else (found["before"] or found["after"] or "").upper()
+
+
+def group_dots(text: str) -> bool:
+    """Whether every point in a plain number may part groups of three digits: 1.200 and 950."""
+    return "." not in text or _GROUPED_BY_DOTS.fullmatch(text.strip()) is not None
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "jan ene gen", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag mei",
+            "jun juin giu", "jul juil lug", "aug aoû aou ago", "sep set", "oct okt ott out", "nov",
+            "dec dez déc dic",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"\s*(?:(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?"
+)
+_LATER = rf"(?:[T,\s]\s*{_CLOCK})?"
+_TIME = re.compile(_CLOCK, re.ASCII)
+_YEAR_FIRST = re.compile(
+    rf"(?P<y>\d{{4}})(?P<s>[-/.])(?P<m>\d{{1,2}})(?:(?P=s)(?P<d>\d{{1,2}}){_LATER})?", re.ASCII
+)
+_YEAR_LAST = re.compile(
+    rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){_LATER}", re.ASCII
+)
+_NAMED = re.compile(
+    r"(?:(?P<d1>\d{1,2})\.?[ -](?P<n1>[^\W\d_]{3,10})\.?"
+    r"|(?P<n2>[^\W\d_]{3,10})\.? (?P<d2>\d{1,2}),?)"
+    rf"[ -](?P<y>\d{{4}}){_LATER}"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _clock(found: re.Match[str]) -> float:
+    """Seconds since midnight."""
+    if found["hour"] is None:
+        return 0.0
+    hour, minute, second = int(found["hour"]), int(found["minute"]), int(found["second"] or 0)
+    if found["half"]:
+        if not 1 <= hour <= 12:
+            return np.nan
+        hour = hour % 12 + (12 if found["half"] in "pP" else 0)
+    if hour > 23 or minute > 59 or second > 60:
+        return np.nan
+    part = float(f"0.{found['part']}") if found["part"] else 0.0
+    return hour * 3600.0 + minute * 60.0 + second + part
+
+
+def _zone(text: str | None) -> timezone:
+    if not text or text in ("Z", "UTC", "GMT"):
+        return UTC
+    sign = -1 if text[0] == "-" else 1
+    return timezone(sign * timedelta(hours=int(text[1:3]), minutes=int(text[-2:])))
+
+
+def _seconds(found: re.Match[str], year: int, month: int, day: int) -> float:
+    """Seconds since 1970; times without a zone are taken as they stand."""
+    try:
+        midnight = datetime(year, month, day, tzinfo=_zone(found["zone"]))
+    except ValueError:  # the 31st of February, a zone of 99 hours
+        return np.nan
+    return (midnight - _EPOCH).total_seconds() + _clock(found)
+
+
+def _year_first(text: str) -> float:
+    found = _YEAR_FIRST.fullmatch(text)
+    if found is None:
+        return np.nan
+    return _seconds(found, int(found["y"]), int(found["m"]), int(found["d"] or 1))
+
+
+def _year_last(text: str, *, day_first: bool) -> float:
+    found = _YEAR_LAST.fullmatch(text)
+    if found is None:
+        return _named(text)
+    if found["s"] == "." and not day_first:
+        return np.nan
+    first, second, year = int(found["a"]), int(found["b"]), int(found["y"])
+    if len(found["y"]) == 2:
+        year += 2000 if year < 69 else 1900  # as POSIX has it
+    day, month = (first, second) if day_first else (second, first)
+    return _seconds(found, year, month, day)
+
+
+def _named(text: str) -> float:
+    found = _NAMED.fullmatch(text)
+    if found is None:
+        return np.nan
+    name = (found["n1"] or found["n2"]).lower()
+    month = _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])
+    if month is None:
+        return np.nan
+    return _seconds(found, int(found["y"]), month, int(found["d1"] or found["d2"]))
+
+
+def _time(text: str) -> float:
+    found = _TIME.fullmatch(text)
+    return np.nan if found is None else _clock(found)
+
+
+# By the sign before decimals, and by the order of day, month and year: numbers as they are, dates
+# in seconds since 1970, times of the day in seconds since midnight.
+FORMATS: dict[str, Callable[[str], float]] = {
+    "point": lambda text: _amount(text, "."),
+    "comma": lambda text: _amount(text, ","),
+    "ymd": _year_first,
+    "dmy": lambda text: _year_last(text, day_first=True),
+    "mdy": lambda text: _year_last(text, day_first=False),
+    "time": _time,
+}
+NUMBERS = ("point", "comma")
+DATES = ("ymd", "dmy", "mdy", "time")
+
+
+def read_texts(texts: Iterable[Any], form: str) -> NDArray[np.float64]:
+    """Texts (m,) as numbers by a format; NaN for what it does not read.
+
+    >>> read_texts(["5,3", "1.200,50 €", "five"], "comma").tolist()
+    [5.3, 1200.5, nan]
+    >>> (read_texts(["31.01.1970", "Feb 1, 1970 12:00"], "dmy") / DAY).tolist()
+    [30.0, 31.5]
+    """
+    read = FORMATS[form]
+    return np.array(
+        [read(text.strip()) if len(text) <= _LONGEST else np.nan for text in texts], dtype=float
+    )

@@ -1,0 +1,162 @@
+"""Tables inside other files: sheets of a workbook, tables of an SQLite or DuckDB database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from coterie.exceptions import CoterieError, InvalidData, MissingDependency
+from coterie.tables.header import distinct_names
+from coterie.tables.table import Column, Table, values_of
+from coterie.tables.unpacking import check_unpacked
+from coterie.words import nearest
+
+__all__ = ["INSIDE", "read_duckdb", "read_sqlite", "read_xlsx", "split_name"]
+
+_MARK = "::"  # before the name of a table inside a file
+INSIDE = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db", ".duckdb")
+
+
+def split_name(path: Path) -> tuple[Path, str | None]:
+    """A file and the table inside it: "shop.db::customers" names both.
+
+    >>> split_name(Path("shop.db::customers"))
+    (PosixPath('shop.db'), 'customers')
+    """
+    file, mark, name = str(path).rpartition(_MARK)
+    if mark and Path(file).suffix.lower() in INSIDE:
+        return Path(file), name
+    return path, None
+
+
+def read_xlsx(path: Path, name: str | None = None) -> Table:
+    """A sheet of an Excel workbook; the first one that is not empty, or the one of this name.
+
+    The first row with values is the header; cells are the values that Excel last worked out.
+    """
+    openpyxl = _needed("openpyxl", "reading Excel files", "excel")
+    try:
+        check_unpacked(path)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except CoterieError:
+        raise
+    except Exception as error:  # openpyxl lets anything through: of zip, of XML, its own
+        raise InvalidData(f"{path} is not a whole Excel workbook: {error}.") from error
+    with closing(book):
+        sheets = {sheet.title: sheet for sheet in book.worksheets}
+        wanted = [_chosen(path, name, sheets, "sheet")] if name else list(sheets)
+        for title in wanted:
+            rows = [list(row) for row in sheets[title].iter_rows(values_only=True)]
+            start = next((i for i, row in enumerate(rows) if any(v is not None for v in row)), None)
+            if start is not None:
+                return _sheet(path, title, rows, start)
+    raise InvalidData(f"{path} is empty.")
+
+
+def _sheet(path: Path, title: str, rows: list[list[Any]], start: int) -> Table:
+    header = rows[start]
+    width = max(i for i, value in enumerate(header) if value is not None) + 1
+    lines = [
+        number
+        for number in range(start + 1, len(rows))
+        if any(value is not None for value in rows[number])
+    ]
+    names = ["" if value is None else str(value) for value in header[:width]]
+    values = [[_blank_is_none(value) for value in rows[line][:width]] for line in lines]
+    table = _table(f"{path}{_MARK}{title}", names, values)
+    return Table(
+        table.source,
+        table.n_rows,
+        table.columns,
+        place=lambda row: f"row {lines[row] + 1}",
+        notes=table.notes,
+    )
+
+
+def read_sqlite(path: Path, name: str | None = None) -> Table:
+    """A table or view of an SQLite database, which is only read."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            found = database.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+                "AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
+            return _from_database(path, database, name, [row[0] for row in found])
+    except sqlite3.DatabaseError as error:
+        raise InvalidData(f"{path} is not a whole SQLite database: {error}.") from error
+
+
+def read_duckdb(path: Path, name: str | None = None) -> Table:
+    """A table or view of a DuckDB database, which is only read."""
+    duckdb = _needed("duckdb", "reading DuckDB files", "duckdb")
+    try:
+        with closing(duckdb.connect(str(path), read_only=True)) as database:
+            found = database.execute(
+                "SELECT table_name FROM information_schema.tables "
+                "WHERE table_schema = 'main' ORDER BY table_name"
+            ).fetchall()
+            return _from_database(path, database, name, [row[0] for row in found])
+    except duckdb.Error as error:
+        raise InvalidData(f"{path} is not a whole DuckDB database: {error}.") from error
+
+
+def _from_database(path: Path, database: Any, name: str | None, there: Sequence[str]) -> Table:
+    if not there:
+        raise InvalidData(f"{path} holds no table.")
+    name = _chosen(path, name, there, "table")
+    quoted = name.replace('"', '""')
+    result = database.execute(f'SELECT * FROM "{quoted}"')
+    names = [column[0] for column in result.description]
+    return _table(f"{path}{_MARK}{name}", names, [list(row) for row in result.fetchall()])
+
+
+def _table(source: str, names: list[str], rows: list[list[Any]]) -> Table:
+    names, notes = distinct_names(source, names)
+    by_column: Iterable[Any] = zip(*rows, strict=True) if rows else ((),) * len(names)
+    columns = {
+        name: Column(name, values_of([_plain(value) for value in values]))
+        for name, values in zip(names, by_column, strict=True)
+    }
+    return Table(source, len(rows), columns, notes=notes)
+
+
+def _plain(value: Any) -> Any:
+    """A value that `values_of` knows: decimals are numbers, bytes are texts."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    if type(value).__name__ == "Decimal":
+        return float(value)
+    return value
+
+
+def _blank_is_none(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _chosen(path: Path, name: str | None, there: Iterable[str], what: str) -> str:
+    known = list(there)
+    if name is None and len(known) == 1:
+        return known[0]
+    if name is None:
+        raise InvalidData(
+            f"{path} holds several {what}s: {', '.join(known)}. Say which, for instance "
+            f"{path}{_MARK}{known[0]}"
+        )
+    if name not in known:
+        raise InvalidData(
+            f"{path} has no {what} {name!r}.{nearest(name, known)} It has {', '.join(known)}."
+        )
+    return name
+
+
+def _needed(module: str, what: str, extra: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependency(
+            f"{what} needs {module}; install it with: pip install 'coterie[{extra}]', or use CSV."
+        ) from error

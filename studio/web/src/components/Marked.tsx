@@ -1,0 +1,10 @@
+import type { Stretch } from "../text/differences";
+
+/** A string with what the other side does not have marked: by colour and by an underline. */
+export function Marked({ stretches }: { stretches: readonly Stretch[] }) {
+  return (
+    <>
+      {stretches.map((stretch) => (stretch.same ? stretch.text : <mark class="differs">{stretch.text}</mark>))}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+import type { Asking } from "../state/useQuestion";
+
+/** Where a question would stand: none is left, none could be fetched, or it is on its way. */
+export function Nothing({ asking }: { asking: Asking }) {
+  if (asking.error !== null) {
+    return (
+      <div class="empty" role="alert">
+        <p>{asking.error}</p>
+        <button type="button" onClick={asking.fetch}>
+          Try again
+        </button>
+      </div>
+    );
+  }
+  if (asking.done === null) return <p class="empty faint">Looking for the next question…</p>;
+  return (
+    <div class="empty" role="status">
+      <h2>Nothing is left to ask</h2>
+      <p>{asking.done}</p>
+      <p>
+        Look at the <a href="#/clusters">clusters</a>, mend what is wrong on the <a href="#/map">map</a>, or take the{" "}
+        <a href="#/result">result</a>.
+      </p>
+    </div>
+  );
+}

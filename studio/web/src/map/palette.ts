@@ -1,0 +1,34 @@
+/** Colours of clusters, in the order of their numbers; told apart in light and dark, and by most eyes. */
+const HUES = [
+  [38, 110, 190], [214, 108, 20], [27, 140, 90], [170, 60, 150], [190, 150, 10], [90, 80, 200],
+  [200, 60, 70], [10, 150, 165], [120, 120, 40], [150, 90, 50], [80, 150, 40], [210, 90, 160],
+] as const;
+
+export const GREY_LIGHT = pack(150, 156, 166, 110);
+export const GREY_DARK = pack(120, 128, 140, 120);
+export const BROKEN = pack(222, 40, 50, 255);
+
+export function pack(red: number, green: number, blue: number, alpha = 255): number {
+  return ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+function rgb(cluster: number): readonly [number, number, number] {
+  if (cluster < 0) return [140, 146, 156];
+  const base = HUES[cluster % HUES.length]!;
+  // Beyond the twelve the same hues come again, each round somewhat lighter.
+  const lift = Math.min(3, Math.floor(cluster / HUES.length)) * 0.18;
+  return base.map((part) => Math.round(part + (235 - part) * lift)) as [number, number, number];
+}
+
+/** 0xAABBGGRR of a cluster; -1 is no cluster. */
+export function clusterColour(cluster: number, dark: boolean): number {
+  const [red, green, blue] = rgb(cluster);
+  const bright = (part: number): number => (dark ? Math.round(part + (255 - part) * 0.22) : part);
+  return pack(bright(red), bright(green), bright(blue), 235);
+}
+
+/** The same as a CSS colour, for swatches. */
+export function clusterCss(cluster: number): string {
+  const [red, green, blue] = rgb(cluster);
+  return `rgb(${red}, ${green}, ${blue})`;
+}

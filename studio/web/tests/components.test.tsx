@@ -1,0 +1,54 @@
+import { render } from "preact";
+import { describe, expect, it, vi } from "vitest";
+import type { Field, StudioRecord } from "../src/api/types";
+import { PairTable } from "../src/components/PairTable";
+import { recordLine } from "../src/components/recordLine";
+
+const EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>";
+
+function record(row: number, ...values: [string, string, Field["kind"]?][]): StudioRecord {
+  return { row, id: `R${row}`, cluster: null, fields: values.map(([name, value, kind]) => ({ name, value, kind: kind ?? "text" })) };
+}
+
+function shown(left: StudioRecord, right: StudioRecord, toggleFold = vi.fn()): HTMLElement {
+  const place = document.createElement("div");
+  render(<PairTable left={left} right={right} folded toggleFold={toggleFold} />, place);
+  return place;
+}
+
+describe("two records", () => {
+  it("are text, never HTML", () => {
+    const place = shown(record(1, ["name", EVIL]), record(2, ["name", `${EVIL}!`]));
+    expect(place.querySelectorAll("img, script")).toHaveLength(0);
+    expect(place.querySelector("td")!.textContent).toBe(EVIL);
+    expect([...place.querySelectorAll("mark")].map((mark) => mark.textContent)).toEqual(["!"]);
+  });
+
+  it("align their fields and say what is missing", () => {
+    const place = shown(record(1, ["name", "Ann"], ["city", ""]), record(2, ["name", "Ann"], ["city", "Oslo"]));
+    const rows = [...place.querySelectorAll("tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
+    expect(rows).toEqual([["name (equal)", "Ann", "Ann"], ["city", "empty", "Oslo"]]);
+  });
+
+  it("fold long text behind a button", () => {
+    const toggle = vi.fn();
+    const place = shown(record(1, ["note", "x ".repeat(400)]), record(2, ["note", "short"]), toggle);
+    expect(place.querySelectorAll(".folded")).toHaveLength(1);
+    place.querySelector("button")!.click();
+    expect(toggle).toHaveBeenCalledOnce();
+    expect(shown(record(1, ["a", "b"]), record(2, ["a", "c"])).querySelector("button")).toBeNull();
+  });
+
+  it("show images from data and from the server's address", () => {
+    const left = record(1, ["photo", "data:image/png;base64,AAAA", "image"]);
+    const right: StudioRecord = { ...left, row: 2, id: "R2", fields: [{ name: "photo", value: "a.png", kind: "image", src: "/api/image?row=2&field=photo" }] };
+    const images = [...shown(left, right).querySelectorAll("img")];
+    expect(images.map((image) => image.getAttribute("src"))).toEqual(["data:image/png;base64,AAAA", "/api/image?row=2&field=photo"]);
+    expect(images.map((image) => image.alt)).toEqual(["photo of R1", "photo of R2"]);
+  });
+});
+
+it("writes a record in one line without its id and images", () => {
+  expect(recordLine(record(3, ["id", "R3"], ["name", "Ann"], ["photo", "a.png", "image"], ["city", "Oslo"]))).toBe("Ann · Oslo");
+  expect(recordLine(record(3, ["name", "x".repeat(300)]), 20)).toHaveLength(20);
+});

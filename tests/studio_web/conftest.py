@@ -1,0 +1,33 @@
+"""Studios to look at, one for each person: nobody meets answers of somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from studio_web.served import Served, write_table
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Iterator[str]:
+    """The address of a studio with 60 rows open."""
+    write_table(tmp_path / "places.csv")
+    arguments = ["places.csv", "--id", "id", "--features", "x,y", "--seed", "0"]
+    served = Served(tmp_path, *arguments, "--fields", "name,x,note,photo")
+    try:
+        served.wait_for("ready")
+        yield served.address
+    finally:
+        served.close()
+
+
+@pytest.fixture(scope="session")
+def empty_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a studio that has nothing open."""
+    served = Served(tmp_path_factory.mktemp("empty"))
+    try:
+        served.wait_for("empty")
+        yield served.address
+    finally:
+        served.close()

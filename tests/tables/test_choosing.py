@@ -1,0 +1,163 @@
+"""What columns are: found from summaries alone, as scikit-learn's transformers then have it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.tables import Choices, Recipe, Table, columns_used, open_table, read_table
+
+N = 90
+RNG = np.random.default_rng(1)
+
+
+def texts(values):
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+@pytest.fixture
+def mixed():
+    """Every kind of column that a table in files can teach."""
+    price = RNG.normal(1000, 300, N)
+    start = np.datetime64("2021-03-01")
+    days = [start + np.timedelta64(int(d), "D") for d in RNG.integers(0, 900, N)]
+    return {
+        "nr": [str(t) for t in range(N)],
+        "plain": [f"{x:.2f}" for x in price],
+        "comma": [f"{x:.2f}".replace(".", ",") for x in price],
+        "grouped": [f"{int(10 * x):,}".replace(",", ".") for x in price],
+        "money": [None if t == 5 else f"€ {x:.0f}" for t, x in enumerate(price)],
+        "iso": [str(day) for day in days],
+        "dotted": [f"{d.item().day}.{d.item().month}.{d.item().year}" for d in days],
+        "stamp": [day.item() for day in days],
+        "clock": [f"{h:02}:30" for h in RNG.integers(0, 24, N)],
+        "town": RNG.choice(["Ulm", "Rom", "Bern"], N).tolist(),
+        "name": [f"n{t}" for t in range(N)],
+    }
+
+
+def test_a_table_in_files_is_read_as_one_in_memory(tmp_path, mixed):
+    table = pa.table(mixed)
+    pq.write_table(table, tmp_path / "whole.parquet")
+    (tmp_path / "parts").mkdir()
+    for part, (a, b) in enumerate([(0, 7), (7, 50), (50, N)]):
+        pq.write_table(
+            table.slice(a, b - a), tmp_path / "parts" / f"{part}.parquet", row_group_size=20
+        )
+    choices = Choices(impute=True, scale=True, drop=["plain"])
+    whole = read_table(tmp_path / "whole.parquet")
+    expected = Recipe.learn(whole, choices)
+    stored = open_table(tmp_path / "parts")
+    recipe = stored.learn(choices)
+    assert recipe.feature_names == expected.feature_names
+    assert recipe.left_out == expected.left_out == {
+        "nr": "numbers the rows",
+        "name": "all different",
+    }  # fmt: skip
+    assert columns_used(recipe) == (
+        "3 numbers, 4 dates, 1 category; dropped: nr (numbers the rows), name (all different)"
+    )
+    X = expected.apply(whole).X
+    np.testing.assert_allclose(stored.rows(recipe).read(0, N), X, rtol=1e-9, atol=1e-9)
+    by_name = dict(zip(expected.feature_names, X.T, strict=True))
+    assert by_name["money"][5] == 0  # filled by the mean
+    known = np.arange(N) != 5
+    assert np.corrcoef(by_name["comma"][known], by_name["money"][known])[0, 1] > 0.9999
+    assert np.corrcoef(by_name["grouped"], by_name["comma"])[0, 1] > 0.9999
+    for name in ("dotted", "stamp"):
+        assert np.allclose(by_name["iso"], by_name[name])
+        assert np.allclose(by_name["iso (cos of week)"], by_name[f"{name} (cos of week)"])
+
+
+def test_points_are_decimals_where_nothing_else_speaks_of_commas(mixed):
+    kept = {name: texts(mixed[name]) for name in ("grouped", "plain")}
+    recipe = Recipe.learn(Table.of("t", kept))
+    assert [part.form for part in recipe.parts] == ["", ""]
+    # A column that needs the point, beside one that needs the comma, leaves each to itself.
+    kept["comma"] = texts(mixed["comma"])
+    recipe = Recipe.learn(Table.of("t", kept))
+    assert [part.form for part in recipe.parts] == ["", "", "comma"]
+
+
+def test_numbers_and_categories_are_what_scikit_learn_makes_of_them(mixed):
+    x = RNG.normal(5, 2, N)
+    x[3] = np.nan
+    town = texts(mixed["town"])
+    town[4] = None
+    table = Table.of("t", {"x": x, "town": town})
+    X = Recipe.learn(table, Choices(scale=True, impute=True)).apply(table).X
+    twin = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["x"]),
+        (
+            make_pipeline(
+                SimpleImputer(strategy="most_frequent", missing_values=None),
+                OneHotEncoder(sparse_output=False),
+            ),
+            ["town"],
+        ),
+    )
+    expected = twin.fit_transform(pd.DataFrame({"x": x, "town": pd.Series(town, dtype=object)}))
+    assert np.allclose(X[:, 1:], expected[:, 1:])
+    # Here the spread is that of the known values, there of those with the mean filled in.
+    ratio = np.sqrt((N - 1) / N)
+    assert np.allclose(X[:, 0], expected[:, 0] * ratio)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "form"),
+    [
+        (["1/2/2024", "13/2/2024"], "date", "dmy"),
+        (["1/2/2024", "2/13/2024"], "date", "mdy"),
+        (["1/2/2024", "3/4/2024"], "date", "mdy"),
+        (["Jan 5, 2024", "5 May 2023"], "date", "mdy"),
+        (["0,250", "0,500"], "number", "comma"),
+        (["1,250", "2,500"], "number", "point"),
+        (["12:30", "7:05"], "date", "time"),
+        (["[1, 2]", "[3, 4]"], "vector", None),
+        (["a", "b"], "category", None),
+    ],
+)
+def test_what_is_found(values, kind, form):
+    table = Table.of("t", {"c": texts(values * 2)})
+    learned = Recipe.look_at_whole(table, Choices())
+    part = learned.recipe.parts[0]
+    assert (part.kind, getattr(part, "form", None)) == (kind, form)
+    doubtful = values in (["1/2/2024", "3/4/2024"], ["1,250", "2,500"])
+    assert bool(learned.notes) == doubtful
+
+
+def test_a_user_has_the_last_word():
+    table = Table.of("t", {"d": texts(["1/2/2024", "3/4/2024"]), "x": texts(["1,250", "2,500"])})
+    recipe = Recipe.learn(table, Choices(columns={"d": "date/dmy", "x": "number/comma"}))
+    assert [part.form for part in recipe.parts] == ["dmy", "comma"]
+    assert recipe.apply(table).X[:, -1].tolist() == [1.25, 2.5]
+    with pytest.raises(InvalidData, match="'a' in column 'x' is not a number"):
+        Recipe.learn(Table.of("t", {"x": texts(["1", "a"])}), Choices(columns={"x": "number"}))
+    with pytest.raises(InvalidParameter, match="cannot be 'date/xyz'"):
+        Recipe.learn(table, Choices(columns={"d": "date/xyz"}))
+    with pytest.raises(InvalidParameter, match="only one column can be the id"):
+        Recipe.learn(table, Choices("x", columns={"d": "id"}))
+
+
+def test_a_date_has_a_number_and_the_cycles_it_went_round_twice():
+    days = np.array(["2024-01-01", "2024-01-08", "2024-01-16"], dtype="datetime64[us]")
+    part = Recipe.learn(Table.of("t", {"d": days})).parts[0]
+    assert part.cycles == ["week"]
+    X = part.apply(Table.of("t", {"d": days}))[0]
+    assert np.isclose(X[:, 0].mean(), 0)
+    assert np.isclose(X[:, 0].std(), 1)
+    assert np.allclose(X[:2, 1:], [[1, 0], [1, 0]])  # both are Mondays
+    assert np.allclose(X[2, 1:], [np.cos(2 * np.pi / 7), np.sin(2 * np.pi / 7)])
+    hours = days + np.array([0, 6, 12]).astype("timedelta64[h]")
+    part = Recipe.learn(Table.of("t", {"d": hours})).parts[0]
+    assert part.cycles == ["day", "week"]
