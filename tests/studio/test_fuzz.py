@@ -67,7 +67,9 @@ def test_fuzzed_bodies(ann, seed):
     posts = [route for route in ROUTES if route[0] == "POST" and route[2] not in LEFT_OUT]
     gate = ann.http.app.gate
     ann.write("answer", rows=[0, 2], answer="same")
-    ann.write("answer", rows=[1, 2], answer="different")  # good requests contradict the two
+    ann.write("answer", rows=[1, 2], answer="different")
+    # A refusal by the session itself, asked for here: in the loop it hangs on what was undone before.
+    ann.write("answer", status=409, rows=[0, 1], answer="same")
     seen = set()
     for _ in range(ROUNDS):
         gate._visitors[ann.http.cookies[gate.cookie]]._left = 300.0
@@ -83,7 +85,7 @@ def test_fuzzed_bodies(ann, seed):
         reply = ann.http.post(path, content=content, headers={"content-type": "application/json"})
         check(reply)
         seen.add(reply.status_code)
-    assert seen >= {200, 400, 409}  # not only the door was tried
+    assert seen >= {200, 400}  # not only the door was tried
     assert ann.get("state")["phase"] == "ready"
 
 
