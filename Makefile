@@ -12,7 +12,7 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python studio/build.py --soft
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not browser" $(AGAIN)
 
 # Cases that nobody has tried yet, for so many minutes; what it finds, it prints with its seed.
 MINUTES ?= 10

@@ -68,7 +68,7 @@ def test_fuzzed_bodies(ann, seed):
     gate = ann.http.app.gate
     ann.write("answer", rows=[0, 2], answer="same")
     ann.write("answer", rows=[1, 2], answer="different")
-    # A refusal by the session itself, asked for here: in the loop it hangs on what was undone before.
+    # Refused by the session itself; in the loop that would hang on what was undone before.
     ann.write("answer", status=409, rows=[0, 1], answer="same")
     seen = set()
     for _ in range(ROUNDS):
