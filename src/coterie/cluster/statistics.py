@@ -11,7 +11,7 @@ from coterie._typing import Array
 from coterie.cluster import _kernels as kernels
 from coterie.distortions import Distortion
 
-__all__ = ["NONE", "Shape", "Statistics", "add", "sum_rows"]
+__all__ = ["NONE", "Counter", "Shape", "Statistics", "add", "sum_rows"]
 
 NONE = np.empty(0)  # stands for "all ones" in the kernels
 
@@ -70,9 +70,18 @@ def sum_rows(
 
 
 class Counter:
-    """Sums that grow by one piece of rows after the other."""
+    """Sums that grow by one piece of rows after the other.
 
-    def __init__(self, shape: Shape, distortion: Distortion) -> None:
+    They begin with nothing, or go on from `statistics`, which are then changed.
+    """
+
+    def __init__(
+        self, shape: Shape, distortion: Distortion, statistics: Statistics | None = None
+    ) -> None:
+        self.distortion = distortion
+        if statistics is not None:
+            self.statistics = statistics
+            return
         k, d = shape.n_clusters, shape.n_columns
         evidence: Array | None = None
         if shape.form == "diagonal":
@@ -80,7 +89,6 @@ class Counter:
         elif shape.form == "full":
             evidence = np.zeros((k if shape.per_cluster else 1, d, d))
         self.statistics = Statistics(np.zeros(k), np.zeros((k, d)), evidence)
-        self.distortion = distortion
 
     def add(self, rows: Any, labels: Array, weights: Array, scale: Array) -> None:
         """Add a piece of rows."""

@@ -27,7 +27,13 @@ from coterie.inference.model import (
 )
 from coterie.inference.plain_icm import plain_icm
 from coterie.inference.registry import ENGINES, Engine, engines, infer
-from coterie.inference.restarts import Crowd, better_by_component, crowd_of, restart_crowd
+from coterie.inference.restarts import (
+    Crowd,
+    better_by_component,
+    crowd_model,
+    crowd_of,
+    restart_crowd,
+)
 from coterie.inference.sized import SizedLabels, SizedModel, label_with_sizes, prove_sized
 from coterie.inference.structured import TreeClass, structured_mean_field, tree_classes
 from coterie.inference.transport import transport
@@ -51,6 +57,7 @@ __all__ = [
     "better_by_component",
     "cheapest_labels",
     "components",
+    "crowd_model",
     "crowd_of",
     "eliminate",
     "energy",

@@ -16,6 +16,7 @@ from coterie._typing import FloatArray, IntArray
 from coterie.data import num_threads, thread_pool
 from coterie.inference._kempe_kernels import kempe_sweep
 from coterie.inference._move_kernels import Desk, hopeful_groups, hopeful_nodes, move_groups
+from coterie.inference.contraction import Contraction, contracted, contraction_of
 from coterie.inference.model import PairwiseModel, components
 
 _PART_NODES = 32768  # of a part, about: below that another thread costs more than it brings
@@ -54,12 +55,22 @@ class IcmPlan(NamedTuple):
         Whether any cost is infinite.
     welded : bool
         Whether any must-link is hard and has to be contracted.
+    wholes : Wholes or None
+        For searches from scratch; found when first needed if it is not here.
     """
 
     single: Groups
     groups: Groups
     hard: bool
     welded: bool
+    wholes: Wholes | None = None
+
+
+class Wholes(NamedTuple):
+    """The `groups` of a plan as nodes of a smaller graph, and the plan of that."""
+
+    contraction: Contraction
+    plan: IcmPlan
 
 
 class Savings(NamedTuple):
@@ -85,16 +96,28 @@ class Moves(NamedTuple):
     all_chains_tried: bool
 
 
-def icm_plan(model: PairwiseModel) -> IcmPlan:
-    """Components and hardness of `model`, valid while its zero and infinite costs stay in place."""
+def icm_plan(model: PairwiseModel, fresh: bool = False) -> IcmPlan:
+    """Components and hardness of `model`, valid while its zero and infinite costs stay in place.
+
+    With `fresh` it serves searches from scratch too.
+    """
     infinite = np.isinf(model.differ)
     part, n_parts = _parts(model)
-    return IcmPlan(
+    groups = components(model, np.any(model.differ > 0, axis=1))[1]
+    plan = IcmPlan(
         _grouped(np.arange(model.n_nodes), part, n_parts, least=1),
-        _grouped(components(model, np.any(model.differ > 0, axis=1))[1], part, n_parts, least=2),
+        _grouped(groups, part, n_parts, least=2),
         bool(infinite.any() or np.isinf(model.same).any()),
         bool(infinite.all(axis=1).any()),
     )
+    has_wholes = plan.groups.member_ptr.size > 1 and not plan.welded
+    return plan._replace(wholes=wholes_of(model)) if fresh and has_wholes else plan
+
+
+def wholes_of(model: PairwiseModel) -> Wholes:
+    """Must-link components as nodes; valid as long as the plan of `model` is."""
+    contraction = contraction_of(model, np.any(model.differ > 0, axis=1))
+    return Wholes(contraction, icm_plan(contracted(model, contraction)))
 
 
 def _parts(model: PairwiseModel) -> tuple[IntArray, int]:

@@ -214,15 +214,19 @@ def move_groups(model, groups, count, desk, labels):  # IN; OUT desk, labels
     """
     unary, indptr, indices, same, differ = model
     member_ptr, members, component = groups
-    state, queue, costs, lead, active, dirty, _, stale = desk
+    state, queue, costs, lead, active, dirty, saving, stale = desk
     for moving in range(2):
         gaining = 0
         for q in range(count):
             c = queue[q]
             if not moving:
-                for m in range(member_ptr[c], member_ptr[c + 1]):
+                begin, end = member_ptr[c], member_ptr[c + 1]
+                for m in range(begin, end):
                     if lead[members[m]] == -np.inf:  # not known yet
                         set_lead(members[m], unary, labels, lead)
+                # Known by now: most single nodes need not be looked at any closer.
+                if end == begin + 1 and saving[members[begin]] <= lead[members[begin]]:
+                    continue
             best = better_label(
                 c, unary, indptr, indices, same, differ, member_ptr, members, component, labels,
                 costs,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from coterie._typing import FloatArray, IntArray
+from coterie._typing import IntArray
 from coterie.inference.model import (
     Inference,
     NoFeasibleLabels,
@@ -18,7 +18,7 @@ from coterie.inference.model import (
     entry_rows,
 )
 
-__all__ = ["Contraction", "contract", "on_contracted"]
+__all__ = ["Contraction", "contract", "contracted", "contraction_of", "on_contracted"]
 
 
 class Contraction(NamedTuple):
@@ -33,12 +33,23 @@ class Contraction(NamedTuple):
         CSR entries between groups.
     entry : (t,) int64
         The contracted model's entry of each.
+    inner : (u,) int64
+        CSR entries within groups, each edge once.
+    indptr, indices : CSR of the contracted graph
+    node_sums, inner_sums, entry_sums : sparse arrays (n_groups, s), (n_groups, u), (entries, t)
+        Add what belongs to nodes, inner and outside entries up.
     """
 
     group: IntArray
     n_groups: int
     outside: IntArray
     entry: IntArray
+    inner: IntArray
+    indptr: IntArray
+    indices: IntArray
+    node_sums: csc_array
+    inner_sums: csc_array
+    entry_sums: csc_array
 
 
 def contract(
@@ -54,31 +65,50 @@ def contract(
         welded = np.all(np.isinf(model.differ), axis=1)
     if not welded.any():
         return None
+    contraction = contraction_of(model, welded)
+    return contracted(model, contraction), contraction
+
+
+def contraction_of(model: PairwiseModel, welded: NDArray[np.bool_]) -> Contraction:
+    """How nodes joined by the entries `welded` (2E,) become groups, whatever the others cost."""
     n_groups, group = components(model, welded)
     rows = entry_rows(model)
     a, b = group[rows], group[model.indices]
-    unary = _summed(model.unary, group, n_groups)
-    inner = (a == b) & (rows < model.indices)
-    unary += _summed(model.same[inner], a[inner], n_groups)
+    inner = np.flatnonzero((a == b) & (rows < model.indices))
     outside = np.flatnonzero(a != b)
     pairs, entry = np.unique(a[outside] * n_groups + b[outside], return_inverse=True)
     counts = np.bincount(pairs // n_groups, minlength=n_groups)
-    small = PairwiseModel(
-        unary,
+    return Contraction(
+        group,
+        n_groups,
+        outside,
+        entry,
+        inner,
         np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         pairs % n_groups,
-        _summed(model.same[outside], entry, pairs.shape[0]),
-        _summed(model.differ[outside], entry, pairs.shape[0]),
+        _sums(group, n_groups),
+        _sums(a[inner], n_groups),
+        _sums(entry, pairs.shape[0]),
     )
-    return small, Contraction(group, n_groups, outside, entry)
 
 
-def _summed(costs: FloatArray, entry: IntArray, n_entries: int) -> FloatArray:
-    """Sum (n_entries, ·) of the rows of `costs` that fall on each entry."""
+def contracted(model: PairwiseModel, contraction: Contraction) -> PairwiseModel:
+    """The model whose nodes are the groups of `contraction`, which is one of its graph."""
+    same, differ = model.same, model.differ
+    unary = contraction.node_sums @ model.unary + contraction.inner_sums @ same[contraction.inner]
+    return PairwiseModel(
+        np.ascontiguousarray(unary),
+        contraction.indptr,
+        contraction.indices,
+        np.ascontiguousarray(contraction.entry_sums @ same[contraction.outside]),
+        np.ascontiguousarray(contraction.entry_sums @ differ[contraction.outside]),
+    )
+
+
+def _sums(entry: IntArray, n_entries: int) -> csc_array:
+    """What adds up the rows that fall on each entry: one entry a column says where it goes."""
     r = entry.shape[0]
-    # One entry a column: where that row goes.
-    to = csc_array((np.ones(r), entry, np.arange(r + 1)), shape=(n_entries, r))
-    return np.ascontiguousarray(to @ costs)
+    return csc_array((np.ones(r), entry, np.arange(r + 1)), shape=(n_entries, r))
 
 
 def on_contracted(
@@ -90,10 +120,10 @@ def on_contracted(
 
     A start that splits a welded group is not used.
     """
-    contracted = contract(model)
-    if contracted is None:
+    welded = contract(model)
+    if welded is None:
         return run(model, labels)
-    small, contraction = contracted
+    small, contraction = welded
     start = None
     if labels is not None:
         start = np.zeros(contraction.n_groups, dtype=np.int64)

@@ -10,9 +10,16 @@ from numpy.typing import ArrayLike
 
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import UndecidedFeasibility
-from coterie.inference._local_search import IcmPlan, Savings, icm_plan, no_savings, run_moves
+from coterie.inference._local_search import (
+    IcmPlan,
+    Savings,
+    icm_plan,
+    no_savings,
+    run_moves,
+    wholes_of,
+)
 from coterie.inference._random import RandomState, draw_seed
-from coterie.inference.contraction import contract, on_contracted
+from coterie.inference.contraction import contracted, on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (
     Inference,
@@ -54,7 +61,8 @@ def icm(
     max_sweeps : int
         Bound on row sweeps; ``converged`` is False when it is reached.
     plan : IcmPlan, optional
-        From `icm_plan`, to save finding components again when only costs have changed.
+        From `icm_plan`, to save finding components again when only costs have changed; with
+        ``fresh=True`` if no `labels` are given.
     max_chain : int
         Longer chains of hard edges are not swapped (``report["all_chains_tried"]`` is then False).
     time_limit : float
@@ -108,13 +116,13 @@ def component_start(
     """
     if plan.groups.member_ptr.size < 2:
         return None
-    contracted = contract(model, np.any(model.differ > 0, axis=1))
-    assert contracted is not None
-    small, contraction = contracted
+    wholes = wholes_of(model) if plan.wholes is None else plan.wholes
+    small = contracted(model, wholes.contraction)
     if not np.isfinite(small.unary).any(axis=1).all():
         return None
     try:
-        return icm(small, random_state=seed, time_limit=time_limit).labels[contraction.group]
+        found = icm(small, random_state=seed, plan=wholes.plan, time_limit=time_limit)
+        return found.labels[wholes.contraction.group]
     except (NoFeasibleLabels, UndecidedFeasibility):
         return None
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie._typing import IntArray
 from coterie.exceptions import UndecidedFeasibility
+from coterie.inference._local_search import IcmPlan
 from coterie.inference._random import RandomState
 from coterie.inference.icm import icm
 from coterie.inference.model import (
@@ -23,7 +24,7 @@ from coterie.inference.model import (
     total_energy,
 )
 
-__all__ = ["Crowd", "better_by_component", "crowd_of", "restart_crowd"]
+__all__ = ["Crowd", "better_by_component", "crowd_model", "crowd_of", "restart_crowd"]
 
 
 class Crowd(NamedTuple):
@@ -59,19 +60,31 @@ def crowd_of(model: PairwiseModel, component: IntArray, least: int = 3) -> Crowd
     return Crowd(nodes, part.indptr, part.indices, entries, number.astype(np.int64))
 
 
-def restart_crowd(
-    model: PairwiseModel, crowd: Crowd, labels: IntArray, random_state: RandomState = None
-) -> tuple[IntArray, float]:
-    """Labels after a fresh search of the crowd, and the share of its energy that this saved."""
-    part = PairwiseModel(
+def crowd_model(model: PairwiseModel, crowd: Crowd) -> PairwiseModel:
+    """The model of the crowd alone."""
+    return PairwiseModel(
         np.ascontiguousarray(model.unary[crowd.nodes]),
         crowd.indptr,
         crowd.indices,
         np.ascontiguousarray(model.same[crowd.entries]),
         np.ascontiguousarray(model.differ[crowd.entries]),
     )
+
+
+def restart_crowd(
+    model: PairwiseModel,
+    crowd: Crowd,
+    labels: IntArray,
+    random_state: RandomState = None,
+    plan: IcmPlan | None = None,
+) -> tuple[IntArray, float]:
+    """Labels after a fresh search of the crowd, and the share of its energy that this saved.
+
+    `plan` is that of `crowd_model`, for callers in a loop.
+    """
+    part = crowd_model(model, crowd)
     try:
-        fresh = icm(part, random_state=random_state).labels
+        fresh = icm(part, random_state=random_state, plan=plan).labels
     except (NoFeasibleLabels, UndecidedFeasibility):
         return labels, 0.0  # where hard pairs hardly leave a way, what is there is kept
     before = labels[crowd.nodes]

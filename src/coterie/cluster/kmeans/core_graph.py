@@ -18,6 +18,7 @@ from coterie.inference import (
     better_by_component,
     cheapest_labels,
     components,
+    crowd_model,
     crowd_of,
     icm,
     icm_plan,
@@ -34,13 +35,15 @@ PLAIN = "plain_icm"  # the engine as printed, whose labels are left as they are
 
 class PairCosts(NamedTuple):
     """What pairs cost: `cost` (m,) or (m, K) of each pair, summed to `same` and `differ` of each
-    entry of the core's graph, and the local search's plan for them; what exclusive groups cost.
+    entry of the core's graph, and the local search's plans for them, of all nodes and of the
+    crowd; what exclusive groups cost.
     """
 
     cost: Array
     same: Array
     differ: Array
     plan: IcmPlan
+    crowd_plan: IcmPlan | None
     groups: NodeGroups
 
 
@@ -89,17 +92,20 @@ class CoreGraph:
         """Whether labels of least energy are asked for, and there is anything to label."""
         return self.engine == PROVING and self.core.n_nodes > 0
 
-    def pair_costs(self, cost: Array, w: float, plan: IcmPlan | None = None) -> PairCosts:
+    def pair_costs(self, cost: Array, w: float, like: PairCosts | None = None) -> PairCosts:
         """Costs (m,) or (m, K) of the user's pairs, laid out for the engines; a plain one of an
         exclusive group costs `w`.
 
-        `plan` is that of other costs with zeros and infinities in the same places.
+        `like` are other costs with zeros and infinities in the same places.
         """
         same, differ = self.core.costs(cost)
-        if plan is None:
-            unary = np.zeros((self.core.n_nodes, self.n_clusters))
-            plan = icm_plan(self._model(unary, same, differ))
-        return PairCosts(cost, same, differ, plan, self._groups(w))
+        if like is not None:
+            return like._replace(cost=cost, same=same, differ=differ)
+        unary = np.zeros((self.core.n_nodes, self.n_clusters))
+        model, crowd_plan = self._model(unary, same, differ), None
+        if self._crowd is not None:
+            crowd_plan = icm_plan(crowd_model(model, self._crowd), fresh=True)
+        return PairCosts(cost, same, differ, icm_plan(model), crowd_plan, self._groups(w))
 
     def _groups(self, w: float) -> NodeGroups:
         core, groups = self.core, self.constraints.exclusive
@@ -144,12 +150,11 @@ class CoreGraph:
         self,
         model: PairwiseModel,
         lead: Array | None,
-        plan: IcmPlan,
+        pairs: PairCosts,
         last: CoreLabels | None,
         seed: int,
         refresh: bool,
         prove: bool,
-        groups: NodeGroups,
     ) -> CoreLabels:
         """Label the nodes, with no more energy than their labels so far, those of `last`, have.
 
@@ -158,6 +163,7 @@ class CoreGraph:
         groups are labelled by assignments, whatever the engine. The
         engine that proves the least energy works only if `prove`; the plain one works alone.
         """
+        plan, groups = pairs.plan, pairs.groups
         saved, proven, savings = 0.0, False, None
         nodes = None if last is None else last.nodes
         try:
@@ -172,7 +178,7 @@ class CoreGraph:
             else:
                 labels, savings = polish(model, plan, last.nodes, lead, seed, last.savings)
             if (refresh or last is None) and self._crowd is not None:
-                labels, saved = restart_crowd(model, self._crowd, labels, seed)
+                labels, saved = restart_crowd(model, self._crowd, labels, seed, pairs.crowd_plan)
                 savings = None
             if prove or self.engine not in ("icm", PROVING):
                 labels, proven = self._ask_engine(model, plan, labels, seed)

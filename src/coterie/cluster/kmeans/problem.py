@@ -21,7 +21,7 @@ from coterie.cluster.distances import distances_to, own_distances
 from coterie.cluster.kmeans._kernels import cost_of_breaking
 from coterie.cluster.kmeans.core_graph import CoreGraph, CoreLabels, PairCosts
 from coterie.cluster.labelling import Labelled, Price, RowTerms, label_rows, measure_rows
-from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
+from coterie.cluster.statistics import NONE, Counter, Shape, Statistics, sum_rows
 from coterie.constraints import Constraints
 from coterie.constraints.sizes import Sizes
 from coterie.data import Rows, centered, check_blocks, keeping
@@ -178,8 +178,8 @@ class KMeansProblem:
     def geometry(self, measure: Measure, w: float, last: Geometry | None = None) -> Geometry:
         """The pairs under a measure, a plain one weighing `w`; `last` is one with the same w."""
         # Which pairs cost anything, and infinitely much, is the same under every metric.
-        plan = None if last is None or last.w != w else last.pairs.plan
-        return Geometry(measure, w, self.graph.pair_costs(self._pair_costs(measure, w), w, plan))
+        like = None if last is None or last.w != w else last.pairs
+        return Geometry(measure, w, self.graph.pair_costs(self._pair_costs(measure, w), w, like))
 
     def _pair_costs(self, measure: Measure, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -247,7 +247,7 @@ class KMeansProblem:
             return Assignment(found.labels, NO_CORE, found.statistics, objective, found.digest)
         pairs = geometry.pairs
         model, lead = self.graph.model(found.unary, found.lead, pairs)
-        core = self.graph.label(model, lead, pairs.plan, last, seed, refresh, prove, pairs.groups)
+        core = self.graph.label(model, lead, pairs, last, seed, refresh, prove)
         labels, statistics, change = self.relabel(found, core.nodes, geometry.measure)
         objective += change
         objective += pair_energy(model, core.nodes) + group_energy(pairs.groups, core.nodes)
@@ -289,27 +289,28 @@ class KMeansProblem:
     ) -> tuple[Array, Statistics, float]:
         """Labels (n,) and sums once the core's nodes have theirs (s,), and what that costs more.
 
-        Only the rows of the core whose label changes are read again. The labels found are changed
-        in place: of very many rows no second array is held.
+        Only the rows of the core whose label changes are read again. The labels and sums found are
+        changed in place: of very many rows, or columns, no second array is held.
         """
         core = self.core
         new, old = core.expand(nodes).astype(np.int32), found.listed_labels
-        labels, statistics = found.labels, found.statistics
+        labels = found.labels
         if labels.size:
             labels[core.rows] = new
         changed = np.flatnonzero(new != old)
+        counter = Counter(self.shape, self.distortion, found.statistics)
         for lo in range(0, changed.size, _ROWS_AT_ONCE):
             part = changed[lo : lo + _ROWS_AT_ONCE]
             which = core.rows[part]
-            ones = np.ones(part.size)
-            for label, sign in ((old, -1.0), (new, 1.0)):
-                weights = sign * (self.weights[which] if self.weights.size else ones)
-                moved = self._sum(which, label[part], weights, measure, self.shape)
-                statistics = add(statistics, moved)
+            picked = self.rows.take(which)
+            scale = measure.terms.scale_of_rows(which, picked, self.distortion, measure.A)
+            weights = self.weights[which] if self.weights.size else np.ones(part.size)
+            counter.add(picked, old[part], -weights, scale)
+            counter.add(picked, new[part], weights, scale)
         unary = found.unary
         return (
             labels,
-            statistics,
+            counter.statistics,
             float((unary[changed, new[changed]] - unary[changed, old[changed]]).sum()),
         )
 
