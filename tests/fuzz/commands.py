@@ -12,7 +12,7 @@ import numpy as np
 from click.testing import CliRunner
 from mutations import ENDINGS, mutated, table_bytes
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
 __all__ = ["READING", "WHOLE", "broken_files", "make_folder", "run"]

@@ -16,7 +16,7 @@ import pytest
 from commands import READING, WHOLE, make_folder, run
 
 from coterie.active import AnswerStore
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
 FIT = ("fit", "good.csv", "--id", "id", "-k", 2, "--method", "pckmeans", "pairs.csv")
