@@ -33,7 +33,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/common/test_odd_arguments.py"],
     ),
     "matrices": (
-        "Sparse matrices with indices outside them, for every estimator",
+        "Sparse matrices and first labels with indices outside them, for every estimator",
         ["tests/common/test_damaged.py"],
     ),
     "log": (
@@ -49,7 +49,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/fuzz/test_outputs.py"],
     ),
     "side by side": (
-        "Fits in threads, forked and spawned processes, joblib",
+        "Fits in threads, forked and spawned processes, joblib, a Dask worker; limits of BLAS",
         ["tests/common/test_side_by_side.py"],
     ),
     "wide": ("Wide and odd problems", ["tests/common/test_odd_problems.py"]),
@@ -58,6 +58,10 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/report/test_markup.py"],
     ),
     "models": ("Forged and damaged model folders", ["tests/test_persistence.py"]),
+    "targets": (
+        "First cases of `make fuzz`: models and logs with broken bytes, engines and their twins",
+        ["tests/fuzz/test_targets.py"],
+    ),
 }
 
 

@@ -78,8 +78,12 @@ def of_blas() -> set[int]:
 
 @pytest.mark.parametrize("who", ["one thread", "two threads"])
 def test_the_last_of_overlapping_passes_gives_blas_its_threads_back(who):
-    """The first may be over and its thread still there, as those of a pool are."""
+    """The first may be over and its thread still there, as those of a pool are.
+
+    What is put back is BLAS's limit alone: OpenMP's is that of each thread.
+    """
     with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        pool.submit(threadpool_limits, 1, "openmp").result()
         before = blas_threads()
         in_first = pool.submit if who == "two threads" else lambda call, *args: call(*args)
         first, second = one_blas_thread(), one_blas_thread()

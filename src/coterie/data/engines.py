@@ -253,7 +253,7 @@ def _anybody_may_limit_blas() -> None:
 
     Here who comes first sets it and who goes last resets it, which may be different threads.
     """
-    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)
 
@@ -275,7 +275,8 @@ class _OneBlasThread:
         with self.lock:
             if not self.inside:
                 _anybody_may_limit_blas()
-                self.limit = _controller().limit(limits=1, user_api="blas")
+                # Of BLAS alone: OpenMP's number is that of the thread which comes first.
+                self.limit = _controller().select(user_api="blas").limit(limits=1)
                 _anybody_may_limit_blas()
             self.inside[thread] += 1
         try:
@@ -324,5 +325,5 @@ def one_thread() -> Iterator[None]:
     is right for fits side by side only inside of ours. OpenMP's number belongs to the calling
     thread.
     """
-    with one_blas_thread(), _controller().limit(limits=1, user_api="openmp"):
+    with one_blas_thread(), _controller().select(user_api="openmp").limit(limits=1):
         yield
