@@ -33,7 +33,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/common/test_odd_arguments.py"],
     ),
     "matrices": (
-        "Sparse matrices and first labels with indices outside them, for every estimator",
+        "Sparse matrices with indices outside them, for every estimator",
         ["tests/common/test_damaged.py"],
     ),
     "log": (
