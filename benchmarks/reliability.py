@@ -2,6 +2,7 @@
 
     python benchmarks/reliability.py                 # every topic, with its long tests
     python benchmarks/reliability.py --quick files   # one topic, without them
+    python benchmarks/reliability.py memory          # the peaks of memory (peak_memory.py)
 
 Each topic is a set of tests; a test says by the property "tried" how many cases it holds. Counts
 are kept in `docs/reliability.json`, topic by topic, and the page is written from them.
@@ -20,7 +21,6 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT, PAGE = ROOT / "docs/reliability.json", ROOT / "docs/reliability.md"
-BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
 
 #: Name: (what was tried, tests).
 TOPICS: dict[str, tuple[str, list[str]]] = {
@@ -49,7 +49,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/fuzz/test_outputs.py"],
     ),
     "side by side": (
-        "Fits in threads, forked and spawned processes, joblib",
+        "Fits in threads, forked and spawned processes, joblib, a Dask worker; limits of BLAS",
         ["tests/common/test_side_by_side.py"],
     ),
     "wide": ("Wide and odd problems", ["tests/common/test_odd_problems.py"]),
@@ -58,6 +58,10 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/report/test_markup.py"],
     ),
     "models": ("Forged and damaged model folders", ["tests/test_persistence.py"]),
+    "targets": (
+        "First cases of `make fuzz`: models and logs with broken bytes, engines and their twins",
+        ["tests/fuzz/test_targets.py"],
+    ),
 }
 
 
@@ -92,18 +96,43 @@ def table(kept: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def keep(change: dict[str, Any]) -> None:
+    """Change what is kept, and write the page from it."""
+    import peak_memory
+
+    kept: dict[str, Any] = (json.loads(KEPT.read_text()) if KEPT.exists() else {}) | change
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    page = PAGE.read_text()
+    for name, text in (
+        ("counts", table(kept)),
+        ("memory", peak_memory.table(kept.get("memory", {}))),
+    ):
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        before, _, rest = page.partition(begin)
+        page = f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}"
+    PAGE.write_text(page)
+
+
+def keep_memory(name: str, row: dict[str, Any]) -> None:
+    """The peak of an estimator (`peak_memory.py`)."""
+    kept = json.loads(KEPT.read_text()).get("memory", {}) if KEPT.exists() else {}
+    keep({"memory": kept | {name: row}})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("topics", nargs="*", metavar="topic", help="default: all")
     parser.add_argument("--quick", action="store_true", help="without the long tests")
     asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    for name in asked.topics or TOPICS:
-        kept[name] = run_topic(TOPICS[name][1], asked.quick) | {"quick": asked.quick}
-        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table(kept)}\n{END}{rest.partition(END)[2]}")
-    return int(any(kept[name]["failed"] for name in asked.topics or TOPICS))
+    failed = False
+    for name in asked.topics or [*TOPICS, "memory"]:
+        if name == "memory":
+            subprocess.run([sys.executable, Path(__file__).with_name("peak_memory.py")], check=True)
+            continue
+        row = run_topic(TOPICS[name][1], asked.quick) | {"quick": asked.quick}
+        failed |= bool(row["failed"])
+        keep({name: row})
+    return int(failed)
 
 
 if __name__ == "__main__":

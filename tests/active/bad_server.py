@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
             self.connection.close()
             self.close_connection = True
         elif misdeed == "slow":
-            self.server.release.wait(10)
+            self.server.release.wait(60)
             self._send(200, completion("too late"))
         elif misdeed is not None and misdeed[0] == "status":
             self._send(misdeed[1], '{"error": "misdeed"}', misdeed[2])

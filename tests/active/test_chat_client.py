@@ -77,7 +77,11 @@ def test_what_is_sent_and_what_comes_back():
 )
 def test_every_misdeed_is_told_for_what_it_is(misdeed, final, retry_after):
     noon = datetime(2026, 11, 17, 12, tzinfo=UTC)
-    with bad_server() as server, ChatClient(server.url, "m", timeout=0.2, now=lambda: noon) as chat:
+    short = 1.0 if misdeed == "slow" else 60.0  # the next call has to be done within it too
+    with (
+        bad_server() as server,
+        ChatClient(server.url, "m", timeout=short, now=lambda: noon) as chat,
+    ):
         server.script = [misdeed]
         with pytest.raises(OracleFailed, match=re.escape(server.url)) as error:
             chat("hello")
@@ -119,7 +123,7 @@ def test_a_run_through_a_server_that_misbehaves_all_the_time(tmp_path, kind):
     time_ = VirtualTime()
     with (
         bad_server(server_that_knows(y)) as server,
-        ChatClient(server.url, "m", timeout=0.2) as chat,
+        ChatClient(server.url, "m", timeout=0.5) as chat,
     ):
         server.script = [
             ("status", 429, {"Retry-After": "120"}),
@@ -144,7 +148,9 @@ def test_a_run_through_a_server_that_misbehaves_all_the_time(tmp_path, kind):
     ]
     assert report.failed == (0,)
     assert report.calls == (8 + len(errors),)
-    assert len(errors) == 6
+    late = ["ReadTimeout" in error for error in errors]  # others too on a loaded machine
+    assert late.count(False) == 5
+    assert any(late)
     assert time_.now >= 1120
 
 

@@ -14,52 +14,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damaged_log import WORDS, X, close, make_log, open_session, outcome
 
 from coterie.active import ActiveSession, AnswerStore
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer
-from coterie.exceptions import AnswerNotSaved, AnswersInUse, AnswersMismatch, InvalidParameter
-
-X = np.arange(40.0).reshape(20, 2)
-IDS = [f"row-{i}" for i in range(20)]
-WORDS = ["same", "different", "unknown"]
-
-
-def open_session(path, **rest):
-    return ActiveSession(X, strategy="random", store=AnswerStore(path), ids=IDS, **rest)
-
-
-def close(session):
-    session._log.store.close()
+from coterie.exceptions import AnswerNotSaved, AnswersInUse, InvalidParameter
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    """A closed log, and the events that are in it."""
-    path = tmp_path_factory.mktemp("log") / "a.db"
-    session = open_session(path, random_state=0)
-    for t in range(12):
-        session.tell((t, t + 7), WORDS[t % 3], annotator=f"ann{t % 2}", certainty=0.9)
-    session.undo()
-    events = list(session._log.store.events())
-    close(session)
-    assert len(events) == 13
-    return path, events
-
-
-def outcome(log, copy, data):
-    """What comes of opening a log with these bytes."""
-    path, events = log
-    copy.write_bytes(data)
-    shutil.copy(f"{path}.lock", f"{copy}.lock")
-    try:
-        session = open_session(copy)
-    except AnswersMismatch:
-        return "reported"
-    found = list(session._log.store.events())
-    close(session)
-    return "whole" if found == events else f"other events: {found}"
+    return make_log(tmp_path_factory.mktemp("log") / "a.db")
 
 
 def check_cuts(log, tmp_path, step, note):
@@ -145,7 +111,7 @@ def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):
 FULL = """
 import os, resource, signal, sys
 sys.path.insert(0, {here!r})
-from test_damaged_log import open_session
+from damaged_log import open_session
 from coterie.exceptions import CoterieError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in range(0, 120_000, {step}):
@@ -220,7 +186,7 @@ def test_a_read_only_place_is_said(log):
 def check_read_only(log, tmp_path):
     code = (
         f"import os, sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from test_damaged_log import open_session\n"  # before the rights to read it may be gone
+        "from damaged_log import open_session\n"  # before the rights to read it may be gone
         "from coterie.exceptions import AnswerNotSaved, AnswersInUse\n"
         "if os.geteuid() == 0: os.setuid(65534)\n"
         "for path in sys.argv[1:]:\n"

@@ -148,16 +148,22 @@ def test_retry_after_holds_all_calls_of_the_program():
 
 
 # -- side by side -----------------------------------------------------------------------------
-def slow_oracle(y, seconds):
-    """Answers after a while that differs from call to call; counts who is in at once."""
+def slow_oracle(y, seconds, together):
+    """Answers after a while that differs from call to call; counts who is in at once.
+
+    The first calls wait until so many are in together.
+    """
     state = {"now": 0, "most": 0}
-    lock, rng = threading.Lock(), np.random.default_rng(0)
+    lock, rng, met = threading.Lock(), np.random.default_rng(0), threading.Event()
 
     def oracle(question):
         with lock:
             state["now"] += 1
             state["most"] = max(state["most"], state["now"])
             wait = seconds * rng.random()
+            if state["now"] == together:
+                met.set()
+        met.wait(60)
         time.sleep(wait)
         with lock:
             state["now"] -= 1
@@ -169,7 +175,7 @@ def slow_oracle(y, seconds):
 @pytest.mark.parametrize("concurrency", [1, 3, 8])
 def test_answers_do_not_depend_on_who_is_quickest(concurrency):
     session, y = session_on(k=6)
-    oracle, state = slow_oracle(y, 0.01)
+    oracle, state = slow_oracle(y, 0.01, min(concurrency, 2))
     run_programs(session, Program("p", oracle, concurrency=concurrency), max_questions=24, batch=8)
     expected = session_on(k=6)[0]
     run_programs(expected, Program("p", LabelOracle(y, error_rate=0.1)), max_questions=24, batch=8)

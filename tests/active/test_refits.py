@@ -17,6 +17,7 @@ from coterie.stability import renumber
 RNG = np.random.default_rng(1)
 TRUTH = np.repeat(range(3), 15)
 X = RNG.normal(size=(45, 2)) + 7 * np.eye(3, 2)[TRUTH]
+PATIENCE = 120  # seconds after which something hangs
 
 
 class Slow(BaseEstimator):
@@ -32,7 +33,7 @@ class Slow(BaseEstimator):
     def fit(self, X, constraints=None):
         done = 0
         for step in range(self.steps):
-            self.gate.wait(10)
+            self.gate.wait(PATIENCE)
             done = step + 1
             if not keep_going(step + 1, self.steps, 1.0):
                 break
@@ -55,7 +56,7 @@ def slow():
 
 
 def wait_for(condition):
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -70,7 +71,7 @@ def test_answers_do_not_wait_and_the_newest_wins(slow):
         refits.request()
     assert refits.state.n_done == 0
     Slow.gate.set()
-    assert refits.wait(10)
+    assert refits.wait(PATIENCE)
     assert refits.state.n_done == 2  # the one that ran, and one for all answers together
     assert Slow.pairs == [0, 5]
     assert session.n_behind == 0
@@ -84,7 +85,7 @@ def test_a_fit_can_be_stopped(slow):
     refits.stop()
     assert refits.state.stopping
     Slow.gate.set()
-    assert refits.wait(10)
+    assert refits.wait(PATIENCE)
     assert Slow.loops == [1]
     assert refits.state.n_done == 1
     assert not refits.state.stopping
@@ -96,7 +97,7 @@ def test_a_clustering_with_nothing_to_show_leaves_the_one_before(monkeypatch):
     session = ActiveSession(X, random_state=0)
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()
-    assert refits.wait(60)
+    assert refits.wait(PATIENCE)
     shown = session.labels()
     seen = []
 
@@ -107,7 +108,7 @@ def test_a_clustering_with_nothing_to_show_leaves_the_one_before(monkeypatch):
     refits._on_change = stop_at_once
     session.tell((0, 20), "different")
     refits.request()
-    assert refits.wait(60)
+    assert refits.wait(PATIENCE)
     assert "stopped" in refits.state.error
     assert session.labels() is shown
     assert refits.state.n_done == 1
@@ -121,10 +122,10 @@ def test_a_fit_that_fails_is_told_and_ends_nothing(slow, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Slow, "fit", lambda self, X, constraints=None: 1 / 0)
         refits.request()
-        assert refits.wait(10)
+        assert refits.wait(PATIENCE)
         assert "ZeroDivisionError" in refits.state.error
     refits.request()
-    assert refits.wait(10)
+    assert refits.wait(PATIENCE)
     assert refits.state.error is None
     assert refits.state.n_done == 1
 
@@ -144,7 +145,7 @@ def test_the_clustering_is_the_one_the_session_would_make(strategy):
     before = session.ask()
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()
-    assert refits.wait(60)
+    assert refits.wait(PATIENCE)
     expected = told().labels()
     assert (renumber(session.labels(), expected) == expected).all()
     assert session.ask() == before  # nothing of what asks was touched
@@ -158,7 +159,7 @@ def test_slow_questions_are_planned_ahead(monkeypatch):
     first = session.ask()
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()
-    assert refits.wait(60)
+    assert refits.wait(PATIENCE)
     planner = session._planner
     monkeypatch.setattr(planner, "questions", lambda *_: pytest.fail("planned by who answers"))
     assert session.ask() == first  # what the session itself would have asked
@@ -179,7 +180,7 @@ def test_labels_are_the_last_ones_until_there_are_newer():
     session = ActiveSession(X, random_state=0)
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()
-    assert refits.wait(60)
+    assert refits.wait(PATIENCE)
     shown = session.labels()
     session.tell((0, 20), "different")
     assert session.labels() is shown

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -172,22 +173,28 @@ def answering():
         process.stdin.close()
 
 
-def answer_until_killed(answering, path, delay):
-    """(number, i, j) acknowledged by a process that is killed after `delay` seconds."""
+def answer_until_killed(answering, path, some, delay):
+    """(number, i, j) acknowledged by a process that is killed `delay` seconds after `some`."""
     answering.stdin.write(f"{path}\n")
     word, pid = answering.stdout.readline().split()
     assert word == "ready"
+    lines = []
+    while len(lines) < some and "gone\n" not in lines:
+        lines.append(answering.stdout.readline())
     time.sleep(delay)
-    os.kill(int(pid), signal.SIGKILL)
-    acknowledged = []
-    for line in iter(answering.stdout.readline, "gone\n"):
-        if line.startswith("saved") and len(line.split()) == 4 and line.endswith("\n"):
-            acknowledged.append(tuple(map(int, line.split()[1:])))
-    return acknowledged
+    with suppress(ProcessLookupError):  # every question is answered
+        os.kill(int(pid), signal.SIGKILL)
+    if "gone\n" not in lines:
+        lines += iter(answering.stdout.readline, "gone\n")
+    return [
+        tuple(map(int, line.split()[1:]))
+        for line in lines
+        if line.startswith("saved") and len(line.split()) == 4 and line.endswith("\n")
+    ]
 
 
-def check_kill(answering, path, reference, delay):
-    acknowledged = answer_until_killed(answering, path, delay)
+def check_kill(answering, path, reference, some, delay):
+    acknowledged = answer_until_killed(answering, path, some, delay)
     X, _ = data()
     with AnswerStore(path) as store:
         session = open_session(store, X)
@@ -207,8 +214,9 @@ def rounds_of_killing(answering, tmp_path, rounds):
     reference = [(a.number, *a.rows) for a in session.history]
     path, counts, log = tmp_path / "0.db", [0], 0
     for round_number in range(rounds):
-        delay = random.Random(round_number).uniform(0.0, 0.15)
-        counts.append(check_kill(answering, path, reference, delay))
+        chance = random.Random(round_number)
+        some, delay = chance.randrange(4), chance.uniform(0.0, 0.15)
+        counts.append(check_kill(answering, path, reference, some, delay))
         if counts[-1] > 0.8 * len(reference):  # a fresh log: there must be answers to give
             log += 1
             path = tmp_path / f"{log}.db"

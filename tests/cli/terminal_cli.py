@@ -40,7 +40,7 @@ class Terminal:
         os.close(slave)
         self.seen = ""
 
-    def read_until(self, text, patience=60.0):
+    def read_until(self, text, patience=180.0):
         """What was printed up to `text`; fails if it does not come."""
         end = time.monotonic() + patience
         while text not in self.seen:
@@ -59,7 +59,7 @@ class Terminal:
         os.write(self.master, keys.encode())
 
     def close(self):
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=180)
         os.close(self.master)
         return self.process.returncode
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -371,7 +370,6 @@ def test_a_process_that_is_killed_is_told_and_nothing_is_written(parts, run, mon
         results = start(self, *arguments)
         yield next(results)
         os.kill(next(iter(self.pool._processes)), signal.SIGKILL)
-        time.sleep(0.5)
         yield from results
         yield from start(self, *arguments)
 

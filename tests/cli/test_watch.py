@@ -6,7 +6,6 @@ import io
 import re
 import sys
 import threading
-import time
 
 import numba
 import numba.extending
@@ -26,34 +25,63 @@ class Screen(io.StringIO):
         return self.terminal
 
 
+class Patience(threading.Thread):
+    """A timer that goes off when the work says that it has taken long: no clock, no chance."""
+
+    def __init__(self, _, function):
+        super().__init__(daemon=True)
+        self.function = function
+        self.over, self.cancelled, self.spoken = (threading.Event() for _ in range(3))
+        patience.append(self)
+
+    def run(self):
+        self.over.wait()
+        if not self.cancelled.is_set():
+            self.function()
+        self.spoken.set()
+
+    def cancel(self):
+        self.cancelled.set()
+        self.over.set()
+
+
+patience = []  # of the command that is watched, if it has any
+
+
 def shown(monkeypatch, work, *, terminal=True, quiet=False):
-    """What a watched piece of work leaves on the screen, with little patience."""
-    monkeypatch.setattr(_watch, "_PATIENCE", 0.05)
+    """What a watched piece of work leaves on the screen."""
+    monkeypatch.setattr(_watch.threading, "Timer", Patience)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", Screen(terminal))
+    patience.clear()
     with _watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans"):
         work()
     left = sys.stderr.getvalue()
-    time.sleep(0.2)  # a timer that is left running would speak now
+    for timer in patience:  # one that is left running would speak now
+        timer.over.set()
+        timer.join()
     assert sys.stderr.getvalue() == left
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", left)
 
 
 def a_while():
-    time.sleep(0.4)
+    """Until patience is over, and the bar is there if there is to be one."""
+    for timer in patience:
+        timer.over.set()
+        assert timer.spoken.wait(60)
 
 
 def step(number, total):
     def work():
         keep_going(number, total, 5.0)
-        time.sleep(0.4)
+        a_while()
 
     return work
 
 
 def compile_something():
     def slow(x):
-        time.sleep(0.5)  # while the arguments are being typed
+        a_while()  # while the arguments are being typed
         return x
 
     @numba.extending.overload(slow)
@@ -103,7 +131,8 @@ def test_nothing_is_said_of_quick_work(monkeypatch):
 
 
 def test_of_loops_side_by_side_one_is_shown_until_it_is_silent(monkeypatch):
-    monkeypatch.setattr(_watch, "_TURN", 0.2)
+    now = [100.0]
+    monkeypatch.setattr(_watch.time, "monotonic", lambda: now[0])
     bar = _watch.Bar(lambda: "Mosaic")
     seen = []
     monkeypatch.setattr(bar, "_draw", lambda: seen.append(bar.step.step))
@@ -116,6 +145,6 @@ def test_of_loops_side_by_side_one_is_shown_until_it_is_silent(monkeypatch):
     bar.show(Step(1, 9, 0.0))
     elsewhere(7)  # another loop, while this one speaks
     bar.show(Step(2, 9, 0.0))
-    time.sleep(0.3)
+    now[0] += 1.5 * _watch._TURN
     elsewhere(8)  # this one has ended
     assert seen == [1, 2, 8]

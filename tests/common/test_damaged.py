@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -64,3 +66,47 @@ def test_whole_matrices_of_every_form_are_taken():
     ]
     for other in labels[1:]:
         np.testing.assert_array_equal(labels[0], other)
+
+
+# -- labels that a fit begins with ------------------------------------------------------------
+ROWS = np.random.default_rng(0).random((40, 3)) + np.eye(3)[np.arange(40) % 3]
+STARTS = [case for case in CASES if {"init", "warm_start"} & set(case.estimator.get_params())]
+
+
+def first_labels(how: str) -> np.ndarray:
+    labels = np.arange(40) % 3
+    if how == "halves":
+        return labels + 0.5
+    if how == "texts":
+        return labels.astype(str)
+    labels[7] = {"negative": -5, "beyond": 99_999, "enormous": 2**62}[how]
+    return labels
+
+
+def within(fitted) -> bool:
+    """Whether every row has one of the clusters there are."""
+    labels = fitted.labels_
+    return labels.shape == (40,) and labels.min() >= 0 and labels.max() < 40
+
+
+@pytest.mark.parametrize("case", STARTS, ids=lambda case: case.name)
+@pytest.mark.parametrize("how", ["negative", "beyond", "enormous", "halves", "texts"])
+@pytest.mark.filterwarnings("ignore::coterie.exceptions.CoterieWarning")
+def test_labels_outside_the_clusters_are_no_index(case, how):
+    """As `init`, in a fitted model given as `init`, and in one that goes on from itself."""
+    labels = first_labels(how)
+    takes = case.estimator.get_params()
+    for init in (labels, _fitted_with(case, labels)) if "init" in takes else ():
+        with suppress(CoterieError):
+            assert within(clone(case.estimator).set_params(init=init).fit(ROWS))
+    if "warm_start" in takes:
+        again = _fitted_with(case, labels).set_params(warm_start=True)
+        with suppress(CoterieError):
+            assert within(again.fit(ROWS))
+
+
+def _fitted_with(case, labels):
+    """A fitted model with other labels, as of a folder that somebody has changed."""
+    fitted = clone(case.estimator).fit(ROWS)
+    fitted.labels_ = labels
+    return fitted

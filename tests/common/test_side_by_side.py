@@ -1,4 +1,4 @@
-"""Fits side by side: in threads, in forked and spawned processes, and 500 in a row.
+"""Fits side by side: in threads, forked and spawned processes, a Dask worker, and 500 in a row.
 
 The same bits as alone, in a bounded time.
 """
@@ -7,17 +7,31 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import has_fit_parameter
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from coterie import RCA, Mosaic, PCKMeans
+from coterie import (
+    PPC,
+    RCA,
+    ConstrainedCompleteLink,
+    GraphPropagation,
+    Mosaic,
+    PCKMeans,
+    RDPMeans,
+)
+from coterie.cluster import complete_link
 from coterie.constraints import sample_pairs
 from coterie.data.engines import one_blas_thread
 from coterie.estimators import ESTIMATORS, estimator_class
@@ -58,17 +72,94 @@ def test_threads_give_the_same_bits(cls):
     assert all(np.array_equal(labels, alone) for labels in found)
 
 
-def test_the_last_of_overlapping_passes_gives_blas_its_threads_back():
-    """Of our passes; scikit-learn's K-Means, which starts use, resets them by itself."""
-    before = blas_threads()
-    first, second = one_blas_thread(), one_blas_thread()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    inside = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
-    assert set(inside) == {1}
-    second.__exit__(None, None, None)
-    assert blas_threads() == before
+def of_blas() -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("who", ["one thread", "two threads"])
+def test_the_last_of_overlapping_passes_gives_blas_its_threads_back(who):
+    """The first may be over and its thread still there, as those of a pool are.
+
+    What is put back is BLAS's limit alone: OpenMP's is that of each thread.
+    """
+    with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        pool.submit(threadpool_limits, 1, "openmp").result()
+        before = blas_threads()
+        in_first = pool.submit if who == "two threads" else lambda call, *args: call(*args)
+        first, second = one_blas_thread(), one_blas_thread()
+        in_first(first.__enter__)
+        second.__enter__()
+        in_first(first.__exit__, None, None, None)
+        pool.submit(int).result()  # the calls before it are done
+        assert of_blas() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("who", ["the first", "another"])
+def test_every_thread_sees_one_blas_thread_inside_a_pass(who):
+    """Also where somebody else has set a limit of their own."""
+
+    def look() -> set[int]:
+        with one_blas_thread():
+            return of_blas()
+
+    with threadpool_limits(2), ThreadPoolExecutor(1) as pool:
+        assert (look() if who == "the first" else pool.submit(look).result()) == {1}
+        assert of_blas() == {2}
+
+
+def wide_rows(pairs: int = 100, noise: float = 0.0) -> tuple[Any, Any]:
+    """So many rows and columns that scikit-learn would share them out among its threads."""
+    y = np.arange(600) % 3
+    X = np.random.default_rng(0).normal(size=(600, 20)) + 3 * np.eye(3, 20)[y]
+    return X, sample_pairs(y, pairs, noise=noise, random_state=0)
+
+
+def _fit_wide(model: Any, *pairs: Any) -> Any:
+    X, known = wide_rows(*pairs)
+    return model.fit(X, constraints=known)
+
+
+#: What else calls scikit-learn's own threads than a fit as it is by default.
+DETOURS: dict[str, Callable[[], Any]] = {
+    "PPC from K-Means": lambda: _fit_wide(
+        PPC(3, init="kmeans", components_per_cluster=2, random_state=0)
+    ),
+    "RDPMeans, spectral": lambda: _fit_wide(RDPMeans(init="spectral", random_state=0)),
+    "pairs that clash": lambda: _fit_wide(PCKMeans(3, random_state=0), 1200, 0.2),
+    "neighbours": lambda: _fit_wide(GraphPropagation(PCKMeans(3, random_state=0))),
+    "complete link": lambda: _fit_wide(ConstrainedCompleteLink(3)).predict(wide_rows()[0]),
+}
+WAYS = {cls.__name__: (lambda cls=cls: labels_of(cls)) for cls in CLASSES} | DETOURS
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_scikit_learn_uses_one_thread_inside_a_fit(way, monkeypatch):
+    """Else a forked child waits for its parent's threads, and BLAS's limit goes astray.
+
+    K-Means puts back the limit of BLAS that it found: of fits side by side the last would put back
+    that of another, unless ours holds it all the while.
+    """
+    seen = []
+
+    def watched(function: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            seen.extend(blas_threads())
+            return function(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr(KMeans, "fit", watched(KMeans.fit))
+    monkeypatch.setattr(NearestNeighbors, "kneighbors", watched(NearestNeighbors.kneighbors))
+    argmin = watched(complete_link.pairwise_distances_argmin)
+    monkeypatch.setattr(complete_link, "pairwise_distances_argmin", argmin)
+    with threadpool_limits(2):
+        before = blas_threads()
+        WAYS[way]()
+        assert blas_threads() == before
+    assert set(seen) <= {1}
+    assert seen or way not in ("TVClust", "Mosaic", *DETOURS)
 
 
 def test_different_estimators_beside_each_other():
@@ -79,15 +170,15 @@ def test_different_estimators_beside_each_other():
     assert all(np.array_equal(a, b) for a, b in zip(alone * 2, found, strict=True))
 
 
-def _answer(cls: type, queue: Any) -> None:
-    queue.put(labels_of(cls))
+def _answer(way: Callable[[], Any], queue: Any) -> None:
+    queue.put(way())
 
 
-def in_process(kind: str, cls: type) -> Any:
-    """Labels by a child that is ended if it hangs."""
+def in_process(kind: str, way: Callable[[], Any]) -> Any:
+    """What a child found, which is ended if it hangs."""
     context: Any = multiprocessing.get_context(kind)
     queue = context.Queue()
-    child = context.Process(target=_answer, args=(cls, queue), daemon=True)
+    child = context.Process(target=_answer, args=(way, queue), daemon=True)
     child.start()
     try:
         return queue.get(timeout=LONGEST)
@@ -96,23 +187,76 @@ def in_process(kind: str, cls: type) -> Any:
         child.kill()
 
 
-@pytest.mark.slow  # TVClust's child hangs: not mended yet, see docs/reliability.md
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of a fork beside threads: as it is
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+beside_threads = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork: as it is
+
+
+@pytest.fixture
+def started_threads():
+    """A user's own K-Means before: OpenMP has threads now, which no forked child has."""
+    with threadpool_limits(2):
+        KMeans(3, n_init=1).fit(wide_rows()[0])
+        yield
+
+
+@forks
+@beside_threads
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-def test_a_forked_child_after_a_fit_in_the_parent(cls):
+def test_a_forked_child_after_a_fit_in_the_parent(cls, started_threads):
     alone = labels_of(cls)
-    assert np.array_equal(in_process("fork", cls), alone)
+    assert np.array_equal(in_process("fork", partial(labels_of, cls)), alone)
+
+
+def _nothing(way: Callable[[], Any]) -> bool:
+    way()
+    return True
+
+
+@forks
+@beside_threads
+@pytest.mark.parametrize("way", DETOURS)
+def test_what_else_a_forked_child_may_call(way, started_threads):
+    DETOURS[way]()
+    assert in_process("fork", partial(_nothing, DETOURS[way]))
+
+
+def _limits_inside_and_after() -> tuple[set[int], list[int]]:
+    with one_blas_thread():
+        inside = of_blas()
+    return inside, blas_threads()
+
+
+@forks
+@beside_threads
+def test_a_fork_while_another_thread_fits():
+    """The other thread is not there in the child: its lock is free, its limit is taken back."""
+    with threadpool_limits(2):
+        outside, leave, inside = blas_threads(), threading.Event(), threading.Event()
+
+        def pass_over_rows() -> None:
+            with one_blas_thread():
+                inside.set()
+                leave.wait(LONGEST)
+
+        other = threading.Thread(target=pass_over_rows)
+        other.start()
+        assert inside.wait(LONGEST)
+        try:
+            assert in_process("fork", _limits_inside_and_after) == ({1}, outside)
+        finally:
+            leave.set()
+            other.join()
+        assert blas_threads() == outside
 
 
 def test_a_spawned_child():
-    assert np.array_equal(in_process("spawn", PCKMeans), labels_of(PCKMeans))
+    assert np.array_equal(in_process("spawn", partial(labels_of, PCKMeans)), labels_of(PCKMeans))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_spawned_child(cls):
-    assert np.array_equal(in_process("spawn", cls), labels_of(cls))
+    assert np.array_equal(in_process("spawn", partial(labels_of, cls)), labels_of(cls))
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
@@ -120,6 +264,25 @@ def test_joblib(backend):
     classes = [PCKMeans, estimator_class("lcvqe")]
     found = Parallel(2, backend=backend, timeout=LONGEST)(delayed(labels_of)(c) for c in classes)
     assert all(np.array_equal(labels_of(c), f) for c, f in zip(classes, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """A Dask worker: a process of its own, which has none of this one's."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=":0") as made,
+        distributed.Client(made, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_dask_worker(cls, worker):
+    """Two at a time, as its threads take them."""
+    found = [worker.submit(labels_of, cls, pure=False) for _ in range(2)]
+    alone = labels_of(cls)
+    assert all(np.array_equal(f.result(timeout=LONGEST), alone) for f in found)
 
 
 def _resident() -> int:

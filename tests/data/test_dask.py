@@ -60,17 +60,23 @@ def test_rows_in_memory_stay_where_they_are(rows):
     assert os.getpid() not in there
 
 
-def kill_one(client) -> None:
+def kill_one_at_work(client, ended: threading.Event) -> None:
+    while not any(client.processing().values()) and not ended.wait(0.01):
+        pass
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
 
 def test_a_worker_that_is_killed_changes_nothing(rows):
     expected = fold(map_blocks(rows, sums, 1.3))
     with cluster(2) as local, distributed.Client(local) as client, engine(client):
-        killer = threading.Timer(0.5, kill_one, [client])
+        ended = threading.Event()
+        killer = threading.Thread(target=kill_one_at_work, args=[client, ended])
         killer.start()
-        found = fold(map_blocks(rows, slow_sums, 1.3))
-        killer.join()
+        try:
+            found = fold(map_blocks(rows, slow_sums, 1.3))
+        finally:
+            ended.set()
+            killer.join()
     np.testing.assert_array_equal(found, expected)
 
 

@@ -8,13 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from click.testing import CliRunner
 from mutations import ENDINGS, mutated, table_bytes
 
 from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
-__all__ = ["READING", "broken_files", "make_folder", "run"]
+__all__ = ["READING", "WHOLE", "broken_files", "make_folder", "run"]
 
 PAIRS = "a,b,kind\nr0,r2,must\nr1,r2,cannot\n"
 READING: dict[str, Any] = {
@@ -32,7 +33,21 @@ READING: dict[str, Any] = {
         *("--methods", "pckmeans", "--runs", 1),
     ),
     "report": lambda file: ("report", "model", file, "-o", "new.html"),
+    "fit vectors": lambda file: (
+        *("fit", "good.csv", "--id", "id", "-k", 2, "--method", "pckmeans"),
+        *("--vectors", file, "-o", "new.csv"),
+    ),
+    "ask": lambda file: (
+        *("ask", file, "--answers", "new.db", "--strategy", "random", "-k", 2),
+        *("--write-questions", "new-questions.csv", "--count", 3),
+    ),
+    "ask answers": lambda file: (
+        *("ask", "good.csv", "--id", "id", "--answers", "new.db", "--strategy", "random", "-k", 2),
+        *("--read-answers", file),
+    ),
 }
+#: The file that a command reads when all is well, where it is no table of rows.
+WHOLE = {"fit pairs": "pairs.csv", "fit vectors": "vectors.npy", "ask answers": "answered.csv"}
 
 
 def run(*arguments: Any) -> Any:
@@ -43,6 +58,8 @@ def make_folder() -> None:
     """In the current folder: good data, pairs, clusters and a saved model."""
     Path("good.csv").write_bytes(table_bytes("csv"))
     Path("pairs.csv").write_text(PAIRS)
+    Path("answered.csv").write_text("a,b,answer\nr0,r2,same\nr1,r2,different\n")
+    np.save("vectors.npy", np.random.default_rng(0).normal(size=(12, 3)))
     fit = READING["fit data"]("good.csv")[:-1]
     done = run(*fit, "out.csv", "--id", "id", "--constraints", "pairs.csv", "--save", "model")
     assert done.exit_code == 0, done.output

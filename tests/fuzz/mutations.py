@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import feather, parquet
 
-__all__ = ["ENDINGS", "mutated", "table_bytes"]
+__all__ = ["ENDINGS", "broken", "mutated", "table_bytes"]
 
 ENDINGS = ("csv", "tsv", "jsonl", "json", "parquet", "arrow", "npy", "npz", "csv.gz")
 N = 12
@@ -120,10 +120,15 @@ def mutated(ending: str, rng: random.Random) -> bytes:
     if ending in ("csv", "tsv", "json", "jsonl") and rng.random() < 0.1:
         return data.decode().encode(rng.choice(_ENCODED), errors="replace")
     packed = ending == "csv.gz" and rng.random() < 0.5
-    data = gzip.decompress(data) if packed else data
+    data = broken(gzip.decompress(data) if packed else data, rng)
+    return gzip.compress(data, mtime=0) if packed else data
+
+
+def broken(data: bytes, rng: random.Random) -> bytes:
+    """These bytes, broken in one to three ways."""
     for _ in range(rng.choice((1, 1, 2, 3))):
         way = rng.choice((_flip, _cut, _drop, _double, _number, None, None))
         if not data:
             break
         data = _put(data, rng, rng.choice(_TEXTS)) if way is None else way(data, rng)
-    return gzip.compress(data, mtime=0) if packed else data
+    return data

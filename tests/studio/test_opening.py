@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -190,11 +191,13 @@ def test_who_is_late_for_a_closed_table_is_told(folder, gate, studio, ann):
 
 def test_a_second_table_waits_for_the_first(folder, gate, monkeypatch):
     studio = Studio(folder)
-    monkeypatch.setattr(studio, "_read", lambda opening: time.sleep(0.3))
+    tried = threading.Event()
+    monkeypatch.setattr(studio, "_read", lambda opening: tried.wait(60))
     browser = Browser(make_app(studio, gate), gate)
     browser.write("open", file="rows.csv", id="id")
     assert browser.write("open", 409, file="rows.csv", id="id")["error"]["kind"] == "Busy"
-    studio.wait(10)
+    tried.set()
+    studio.wait(60)
 
 
 def test_images_are_shown_from_the_folder(empty, tmp_path):

@@ -20,6 +20,7 @@ from coterie.base import broken_pairs
 from coterie.cluster import _complete_link_kernels as kernels
 from coterie.constraints import Constraints, Core
 from coterie.constraints.coloring import color_graph
+from coterie.data import one_thread
 from coterie.exceptions import CoterieWarning, InvalidData
 from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.validation import check_choice, check_n_clusters
@@ -152,7 +153,8 @@ class ConstrainedCompleteLink(ExtensibleClusterer):
         check_is_fitted(self)
         X = self._check_new_rows(X)
         fitted, new = _near_origin(self.rows_, X) if self.metric != "cosine" else (self.rows_, X)
-        return self.labels_[pairwise_distances_argmin(new, fitted, metric=self.metric)]
+        with one_thread():
+            return self.labels_[pairwise_distances_argmin(new, fitted, metric=self.metric)]
 
     def _places(self, X: Any) -> Places:
         """The distance to the nearest fitted row of each cluster; every pair is kept."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from functools import cache
 from itertools import islice
 from typing import Any, Protocol, TypeVar, cast
 
-from threadpoolctl import ThreadpoolController
+import threadpoolctl
 
 from coterie.data.rows import Stretch
 from coterie.exceptions import InvalidParameter, WorkersLost
@@ -245,7 +245,17 @@ if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's t
 
 @cache
 def _controller() -> Any:
-    return ThreadpoolController()
+    return threadpoolctl.ThreadpoolController()
+
+
+def _anybody_may_limit_blas() -> None:
+    """Newer threadpoolctl lets the first thread that set a limit set others, and no other thread.
+
+    Here who comes first sets it and who goes last resets it, which may be different threads.
+    """
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)
 
 
 class _OneBlasThread:
@@ -256,26 +266,44 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.inside = 0
+        self.inside: Counter[int] = Counter()  # of each thread
         self.limit: Any = None
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
+        thread = threading.get_ident()
         with self.lock:
-            if self.inside == 0:
-                self.limit = _controller().limit(limits=1, user_api="blas")
-                self.limit.__enter__()
-            self.inside += 1
+            if not self.inside:
+                _anybody_may_limit_blas()
+                # Of BLAS alone: OpenMP's number is that of the thread which comes first.
+                self.limit = _controller().select(user_api="blas").limit(limits=1)
+                _anybody_may_limit_blas()
+            self.inside[thread] += 1
         try:
             yield
         finally:
             with self.lock:
-                self.inside -= 1
-                if self.inside == 0:
-                    self.limit.__exit__(None, None, None)
+                self._leave(thread, 1)
+
+    def _leave(self, thread: int, times: int) -> None:
+        self.inside[thread] -= times
+        if not self.inside[thread]:
+            del self.inside[thread]
+        if not self.inside:
+            _anybody_may_limit_blas()
+            self.limit.restore_original_limits()
+            _anybody_may_limit_blas()
+
+    def forked(self) -> None:
+        """Forget the parent's other threads: none of them is here to leave or to free the lock."""
+        self.lock = threading.Lock()
+        for thread in set(self.inside) - {threading.get_ident()}:
+            self._leave(thread, self.inside[thread])
 
 
 _one_blas_thread = _OneBlasThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_one_blas_thread.forked)
 
 
 def one_blas_thread() -> Any:
@@ -291,8 +319,11 @@ def one_blas_thread() -> Any:
 def one_thread() -> Iterator[None]:
     """A context in which libraries, OpenMP's too, use one thread.
 
-    For scikit-learn's K-Means, whose sums over threads round by their number. OpenMP's number
-    belongs to the calling thread.
+    For all of scikit-learn that has threads of its own, which are OpenMP's: K-Means and searches
+    for neighbours. Its sums round by the number of threads, and a forked child waits for ever for
+    threads that its parent had started. It also leaves the limit of BLAS as it finds it, which
+    is right for fits side by side only inside of ours. OpenMP's number belongs to the calling
+    thread.
     """
-    with one_blas_thread(), _controller().limit(limits=1, user_api="openmp"):
+    with one_blas_thread(), _controller().select(user_api="openmp").limit(limits=1):
         yield

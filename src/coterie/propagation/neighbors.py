@@ -10,6 +10,7 @@ from sklearn.neighbors import VALID_METRICS, NearestNeighbors
 from sklearn.utils import check_random_state
 
 from coterie._typing import Array
+from coterie.data import num_threads, one_thread, thread_pool
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.parameters import check_arguments
 from coterie.validation import check_choice, check_plain_rows
@@ -17,7 +18,8 @@ from coterie.validation import check_choice, check_plain_rows
 __all__ = ["neighbor_graph"]
 
 EXACT_BELOW = 50_000  # rows; the exact graph costs n² distances
-_BLOCK = 1 << 25  # distances held at once
+_ROWS = 2048  # at most in a block, so that threads have work
+_BLOCK = 1 << 23  # distances that a thread holds at once
 
 
 def neighbor_graph(
@@ -76,8 +78,13 @@ def _exact(X: Any, k: int, metric: str) -> tuple[Array, Array]:
     n = X.shape[0]
     # One more than asked: the row itself is among them, or crowded out by its duplicates.
     search = NearestNeighbors(n_neighbors=k + 1, metric=metric).fit(X)
-    block = max(1, _BLOCK // n)
-    found = [search.kneighbors(X[at : at + block]) for at in range(0, n, block)]
+    block = max(1, min(_BLOCK // n, _ROWS))
+
+    def find(at: int) -> tuple[Array, Array]:
+        with one_thread():
+            return search.kneighbors(X[at : at + block])
+
+    found = list(thread_pool(num_threads()).map(find, range(0, n, block)))
     distance, near = (np.concatenate([part[m] for part in found]) for m in range(2))
     return _without_self(near, distance)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from coterie.data import one_thread
 from coterie.records.fields import Field
 from coterie.records.neighbors import nearest_texts
 
@@ -137,11 +138,9 @@ def _of_vectors(values: NDArray[np.float64], n_known: int | None) -> NDArray[np.
     k = min(_NEIGHBORS + (n_known is None), known.size)
     if k < 1 or not asked.size:
         return np.empty((0, 2), dtype=np.int64)
-    near = (
-        NearestNeighbors(n_neighbors=k)
-        .fit(values[known])
-        .kneighbors(values[asked], return_distance=False)
-    )
+    search = NearestNeighbors(n_neighbors=k).fit(values[known])
+    with one_thread():
+        near = search.kneighbors(values[asked], return_distance=False)
     return np.column_stack([np.repeat(asked, k), known[near].ravel()])
 
 

@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from coterie.active.information.opinions import squared_distances
+from coterie.data import one_thread
 
 __all__ = ["Partitions"]
 
@@ -38,10 +39,11 @@ class Partitions:
     def __init__(self, points: Float, share: Float, seed: int) -> None:
         n_distinct = len(np.unique(points, axis=0))
         counts = [k for k in _COUNTS if k <= len(points) // _ROWS_EACH and k < n_distinct]
-        fits = [
-            KMeans(k, n_init=_STARTS, random_state=seed).fit(points, sample_weight=share)
-            for k in counts
-        ]
+        with one_thread():
+            fits = [
+                KMeans(k, n_init=_STARTS, random_state=seed).fit(points, sample_weight=share)
+                for k in counts
+            ]
         self._centers = [fit.cluster_centers_ for fit in fits]
         silhouettes = np.array([_silhouette(points, fit.labels_, seed) for fit in fits])
         self.merit: Float = np.maximum(silhouettes, 0) / max(silhouettes.max(initial=0), 0.05)

@@ -20,6 +20,7 @@ from coterie.cluster.kmeans.problem import KMeansProblem, Measure
 from coterie.cluster.labelling import measure_rows, sums_by_label
 from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints
+from coterie.data import one_thread
 
 __all__ = ["neighborhoods"]
 
@@ -74,7 +75,8 @@ def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> A
                 return np.zeros(r, dtype=np.int64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1.0)
-    fitted = KMeans(parts, n_init=4, random_state=seed).fit(unit)
+    with one_thread():
+        fitted = KMeans(parts, n_init=4, random_state=seed).fit(unit)
     return fitted.labels_.astype(np.int64)
 
 

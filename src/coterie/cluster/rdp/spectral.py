@@ -22,7 +22,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
 from coterie.cluster.rdp.problem import RdpProblem
-from coterie.data import Block, fold, map_blocks
+from coterie.data import Block, fold, map_blocks, one_thread
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["pair_matrix", "spectral_labels", "spectral_operator"]
@@ -106,4 +106,5 @@ def spectral_labels(
     embedding = vectors[:, kept]
     k = min(int(kept.sum()) + 1, problem.n)
     means = KMeans(k, n_init=3, random_state=int(rng.integers(2**31 - 1)))
-    return means.fit_predict(embedding).astype(np.int64)
+    with one_thread():
+        return means.fit_predict(embedding).astype(np.int64)

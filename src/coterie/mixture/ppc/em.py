@@ -339,7 +339,8 @@ def posterior_of_all(
 ) -> tuple[FloatArray, CorePosterior | None]:
     """Constrained posterior (n, K) of every row, and what inference says of the core."""
     listed = core.core.rows
-    found = fold(map_blocks(rows, free_posteriors, mixture, listed=listed), ("resp", "core"))
+    parts = map_blocks(rows, free_posteriors, mixture, listed=listed)
+    found = fold(parts, ("resp", "core"), (rows.n, listed.size))
     if not core.parts:
         return found.resp, None
     posterior, _ = _core_posterior(core, found.core, mixture, last, final=True)

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from coterie._typing import FloatArray, IntArray
 from coterie.cluster import Mosaic, PCKMeans
 from coterie.constraints import Constraints
-from coterie.data import Rows, fold, map_blocks
+from coterie.data import Rows, fold, map_blocks, one_thread
 from coterie.exceptions import InvalidParameter
 from coterie.mixture.ppc.gaussians import RowLabels, StartMeans, label_moments, nearest_means
 from coterie.mixture.ppc.model import Mixture, MixtureShape, Moments, make_mixture, maximize
@@ -106,7 +106,8 @@ def find_start(
         model: Any = KMeans(n_clusters, n_init=1, random_state=seed)
         if not rows.in_memory:  # what reads files by passes
             model = PCKMeans(n_clusters, init="k-means++", random_state=seed)
-        labels = model.fit(given.X, sample_weight=given.sample_weight).labels_
+        with one_thread():
+            labels = model.fit(given.X, sample_weight=given.sample_weight).labels_
     else:
         model = PCKMeans(n_clusters, init="neighborhoods", max_iter=30, random_state=seed)
         if init == "mosaic":
@@ -258,7 +259,8 @@ def _split(rows: Rows, labels: IntArray, shape: MixtureShape, seed: int) -> IntA
         inside = np.flatnonzero(labels == k)
         parts = min(shape.per_cluster, inside.size)
         if parts > 1:
-            found = KMeans(parts, n_init=1, random_state=seed).fit(rows.take(inside))
+            with one_thread():
+                found = KMeans(parts, n_init=1, random_state=seed).fit(rows.take(inside))
             out[inside] += found.labels_
     return out
 

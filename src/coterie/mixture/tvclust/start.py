@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
-from coterie.data import Rows, check_blocks, fold, gather, map_blocks, without_gaps
+from coterie.data import Rows, check_blocks, fold, gather, map_blocks, one_thread, without_gaps
 from coterie.distortions.base import refuse
 from coterie.exceptions import InvalidParameter
 from coterie.mixture.tvclust.passes import RowWeights, column_squares, column_sums, count_sums
@@ -149,7 +149,7 @@ def kmeans_labels(comparable: Any, n_clusters: int, rng: np.random.Generator) ->
     if n_clusters == 1:
         return np.zeros(comparable.shape[0], dtype=np.int64)
     model = KMeans(n_clusters, n_init=1, random_state=int(rng.integers(2**31 - 1)))
-    with warnings.catch_warnings():  # fewer distinct rows than clusters is no concern here
+    with one_thread(), warnings.catch_warnings():  # fewer distinct rows are of no concern
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels = model.fit(comparable).labels_
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)

@@ -318,7 +318,8 @@ class TVClust(ExtensibleClusterer):
             setattr(self, name, value)
         if "resp_" in found.fitted:
             kept = found.fitted["resp_"][:, used]
-            self.resp_ = kept / kept.sum(axis=1, keepdims=True)
+            kept /= kept.sum(axis=1, keepdims=True)
+            self.resp_ = kept
         self.origin_, self.prior_scale_, self.blur_ = measure
         self.covariance_type_ = covariance_type_of(data.family)
         for name, value in data.family.describe(self.statistics_, self.origin_).items():
