@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,10 +56,22 @@ class ParquetRows(GroupedRows):
         self.edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.n, self.d = int(self.edges[-1]), len(names)
         self.dtype = float_type(types)
+        self._streamed = self.n * self.d * self.dtype.itemsize > _KEPT_BYTES
 
     def _name(self, group: int) -> str:
         stamp, number = self.groups[group]
         return f"{stamp.path}, row group {number}"
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        if not self._streamed:  # all of them are decoded once and kept
+            return np.asarray(super()._read(start, stop))
+        assert self.names is not None
+        rows = np.empty((stop - start, self.d), dtype=self.dtype)
+        done = 0
+        for group, lo, hi in self._pieces(start, stop):
+            _read_on(self.groups[group], self.names, lo, rows[done : done + hi - lo])
+            done += hi - lo
+        return rows
 
     def _group(self, group: int) -> NDArray[Any]:
         names = self.names
@@ -68,6 +80,72 @@ class ParquetRows(GroupedRows):
         stamp.check()
         key = (stamp, number, tuple(names), self.dtype)
         return decoded_groups.get(key, lambda: _decode(stamp, number, names, self.dtype))
+
+
+class _Stream:
+    """A row group on its way through a thread, of which rows can be read once, in their order."""
+
+    def __init__(self, group: _Group, names: Sequence[str]) -> None:
+        self.of = group, tuple(names)
+        # Not all of the group's bytes at once: a part is in memory, however large groups are.
+        self.file = open_parquet(group.stamp.path, pre_buffer=False)
+        self.left = self.file.metadata.row_group(group.number).num_rows
+        self.done = 0
+        self._batches = self.file.iter_batches(row_groups=[group.number], columns=list(names))
+        self._batch = None  # the part of the last one that was not asked for
+
+    def fill(self, start: int, out: NDArray[Any]) -> None:
+        """Rows from `start` on, which must not be behind; those before it are passed over."""
+        self._pass(start - self.done, None)
+        self._pass(len(out), out)
+
+    def _pass(self, count: int, out: NDArray[Any] | None) -> None:
+        names = self.of[1]
+        while count:
+            batch = self._batch or next(self._batches, None)
+            if batch is None:
+                stamp, number = self.of[0]
+                raise InvalidData(
+                    f"{stamp.path}, row group {number} ends after {self.done} rows, and says that "
+                    "it has more; write the file again."
+                )
+            taken = min(count, batch.num_rows)
+            if out is not None:
+                fill_columns(batch.slice(0, taken), names, out[-count:][:taken])
+            self._batch = batch.slice(taken) if taken < batch.num_rows else None
+            self.done += taken
+            self.left -= taken
+            count -= taken
+
+
+class _Streams(local):
+    """What each thread is reading: the next stretch mostly begins where the last one ended."""
+
+    now: _Stream | None = None
+
+    def close(self) -> None:
+        if self.now is not None:
+            self.now.file.close()
+            self.now = None
+
+
+_streams = _Streams()
+
+
+def _read_on(group: _Group, names: Sequence[str], start: int, out: NDArray[Any]) -> None:
+    """Fill `out` with the rows of a row group from `start` on."""
+    with group.stamp.while_read():
+        stream = _streams.now
+        if stream is None or stream.of != (group, tuple(names)) or stream.done > start:
+            _streams.close()
+            stream = _streams.now = _Stream(group, names)
+        try:
+            stream.fill(start, out)
+        except BaseException:
+            _streams.close()
+            raise
+        if not stream.left:
+            _streams.close()
 
 
 class _Kept:
@@ -115,8 +193,8 @@ def _bytes_of(rows: Any) -> int:
 decoded_groups = _Kept()
 
 
-def open_parquet(path: Path) -> Any:
-    """pyarrow's ParquetFile; refuses what is not a whole one."""
+def open_parquet(path: Path, **options: Any) -> Any:
+    """pyarrow's ParquetFile, with its options; refuses what is not a whole one."""
     try:
         arrow = import_module("pyarrow")
         parquet = import_module("pyarrow.parquet")
@@ -125,7 +203,7 @@ def open_parquet(path: Path) -> Any:
             "reading Parquet files needs pyarrow; install it with: pip install 'coterie[parquet]'."
         ) from error
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, **options)
     except (arrow.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidData(

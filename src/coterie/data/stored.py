@@ -77,6 +77,8 @@ class StoredRows(ABC):
     is_sparse : bool
     names : list of str, or None
         Of the columns, where they have names.
+    in_turn : bool
+        Whether a stretch is read more quickly by whoever has read the one before it.
     """
 
     n: int
@@ -84,6 +86,7 @@ class StoredRows(ABC):
     dtype: np.dtype[Any]
     is_sparse = False
     names: list[str] | None = None
+    in_turn = False
     _first = 0  # where these rows begin among those of the files
 
     @property
