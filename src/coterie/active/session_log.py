@@ -11,8 +11,8 @@ from coterie.active.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.known import known_answers
 from coterie.active.query import Answer
-from coterie.active.row_ids import RowChanges, RowIds
-from coterie.active.store import AnswerStore, fingerprint
+from coterie.active.row_ids import RowChanges, RowIds, fingerprint
+from coterie.active.store import AnswerStore
 from coterie.constraints import Constraints
 
 __all__ = ["SessionLog"]
