@@ -237,7 +237,7 @@ def test_a_task_is_told_of_its_own_row_groups_only(tmp_path):
 # -- rows too many to be kept decoded ----------------------------------------------------------
 @pytest.fixture
 def streamed(tmp_path, X, monkeypatch):
-    monkeypatch.setattr("coterie.data.parquet._KEPT_BYTES", 0)
+    monkeypatch.setattr("coterie.data.parquet.decoded_groups.most_bytes", 0)
     pq.write_table(frame(X[:100]), tmp_path / "a.parquet", row_group_size=40)
     pq.write_table(frame(X[100:]), tmp_path / "b.parquet", row_group_size=40)
     return open_rows(tmp_path)
@@ -256,6 +256,18 @@ def test_streamed_groups_are_read_on_and_from_any_place(streamed, X, monkeypatch
         np.testing.assert_array_equal(streamed.read(lo, hi), X[lo:hi])
 
 
+def test_rows_that_can_be_kept_are_decoded_and_looked_at_once(tmp_path, X, monkeypatch):
+    pq.write_table(frame(X), tmp_path / "rows.parquet", row_group_size=40)
+    rows, opened = open_rows(tmp_path), []
+    monkeypatch.setattr(
+        "coterie.data.parquet.open_parquet",
+        lambda path, **options: opened.append(path) or open_parquet(path, **options),
+    )
+    for lo, hi in [(0, 30), (30, 90), (90, 137), (10, 20), (0, 137)]:
+        np.testing.assert_array_equal(rows.read(lo, hi), X[lo:hi])
+    assert len(opened) == 4
+
+
 def test_streamed_rows_of_a_rewritten_file_are_refused(streamed, X, tmp_path):
     streamed.read(0, 20)
     pq.write_table(frame(X[:90]), tmp_path / "a.parquet", row_group_size=40)
@@ -266,12 +278,15 @@ def test_streamed_rows_of_a_rewritten_file_are_refused(streamed, X, tmp_path):
         streamed.read(110, 120)
 
 
-def test_a_missing_value_of_a_streamed_row_is_named(tmp_path, X, monkeypatch):
-    monkeypatch.setattr("coterie.data.parquet._KEPT_BYTES", 0)
+@pytest.mark.parametrize("most", [0, 1 << 30], ids=["streamed", "kept"])
+def test_a_missing_value_is_named_by_its_row_group(tmp_path, X, monkeypatch, most):
+    monkeypatch.setattr("coterie.data.parquet.decoded_groups.most_bytes", most)
     X[77, 2] = np.nan
     pq.write_table(frame(X), tmp_path / "rows.parquet", row_group_size=40)
-    with pytest.raises(InvalidData, match=r"rows\.parquet, row group 1, row 37, column 'c2'"):
-        open_rows(tmp_path).read(60, 100)
+    rows = open_rows(tmp_path)
+    for each, lo in ((rows, 60), (rows.cut(50, 110), 10)):
+        with pytest.raises(InvalidData, match=r"rows\.parquet, row group 1, row 37, column 'c2'"):
+            each.read(lo, lo + 40)
 
 
 def _sum(block, _):

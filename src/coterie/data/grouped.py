@@ -44,7 +44,11 @@ class GroupedRows(StoredRows):
         return f"{self._name(group)}, row {row - self.edges[group]}"
 
     def _read(self, start: int, stop: int) -> Any:
-        pieces = (self._group(group)[lo:hi] for group, lo, hi in self._pieces(start, stop))
+        places = list(self._pieces(start, stop))
+        if len(places) == 1 and not self.is_sparse:  # a view: rows that are read are not written to
+            group, lo, hi = places[0]
+            return self._group(group)[lo:hi]
+        pieces = (self._group(group)[lo:hi] for group, lo, hi in places)
         if self.is_sparse:
             return _stacked(list(pieces), self.d, self.dtype)
         rows = np.empty((stop - start, self.d), dtype=self.dtype)

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.grouped import GroupedRows, fill_columns, number_type
-from coterie.data.stored import FileStamp, float_type
+from coterie.data.memory import memory_bytes
+from coterie.data.stored import FileStamp, all_finite, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 
 __all__ = ["ParquetRows", "decoded_groups", "open_parquet"]
 
-_KEPT_BYTES = 1 << 28  # of decoded row groups: a block often ends within one
+_KEPT_SHARE = 8  # one part in so many of the memory may hold decoded row groups
+_FEW_BYTES = 1 << 28  # of groups that cannot all be kept: a block often ends within one
 
 
 class _Group(NamedTuple):
@@ -56,15 +58,24 @@ class ParquetRows(GroupedRows):
         self.edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.n, self.d = int(self.edges[-1]), len(names)
         self.dtype = float_type(types)
-        self._streamed = self.n * self.d * self.dtype.itemsize > _KEPT_BYTES
+        self._bytes = self.n * self.d * self.dtype.itemsize  # of all files, also in a cut
 
     def _name(self, group: int) -> str:
         stamp, number = self.groups[group]
         return f"{stamp.path}, row group {number}"
 
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows start..stop, (stop - start, d); refuses what is missing or infinite."""
+        if self._bytes > decoded_groups.most_bytes:
+            return np.asarray(super().read(start, stop))
+        first, last = self._first + start, self._first + stop
+        rows = np.asarray(GroupedRows._read(self, first, last))
+        keys = (self._key(group) for group, _, _ in self._pieces(first, last))
+        if not all(map(decoded_groups.is_whole, keys)):  # which is found out once for a group
+            self.check(rows, start)
+        return rows
+
     def _read(self, start: int, stop: int) -> NDArray[Any]:
-        if not self._streamed:  # all of them are decoded once and kept
-            return np.asarray(super()._read(start, stop))
         assert self.names is not None
         rows = np.empty((stop - start, self.d), dtype=self.dtype)
         done = 0
@@ -78,8 +89,13 @@ class ParquetRows(GroupedRows):
         assert names is not None
         stamp, number = self.groups[group]
         stamp.check()
-        key = (stamp, number, tuple(names), self.dtype)
-        return decoded_groups.get(key, lambda: _decode(stamp, number, names, self.dtype))
+        return decoded_groups.get(
+            self._key(group), lambda: _decode(stamp, number, names, self.dtype), self._bytes
+        )
+
+    def _key(self, group: int) -> Any:
+        assert self.names is not None
+        return (*self.groups[group], tuple(self.names), self.dtype)
 
 
 class _Stream:
@@ -91,7 +107,10 @@ class _Stream:
         self.file = open_parquet(group.stamp.path, pre_buffer=False)
         self.left = self.file.metadata.row_group(group.number).num_rows
         self.done = 0
-        self._batches = self.file.iter_batches(row_groups=[group.number], columns=list(names))
+        # By this thread alone: others have rows of their own to decode.
+        self._batches = self.file.iter_batches(
+            row_groups=[group.number], columns=list(names), use_threads=False
+        )
         self._batch = None  # the part of the last one that was not asked for
 
     def fill(self, start: int, out: NDArray[Any]) -> None:
@@ -154,16 +173,20 @@ class _Kept:
     Attributes
     ----------
     most_bytes : int
-        What they may hold together; the last one is kept in any case.
+        What they may hold together; the last one is kept in any case. Rows that are more in all
+        are not kept but read on (`_Stream`).
     """
 
     def __init__(self) -> None:
-        self.most_bytes = _KEPT_BYTES
+        self.most_bytes = memory_bytes() // _KEPT_SHARE
         self._arrays: OrderedDict[Any, Any] = OrderedDict()
+        self._whole: dict[Any, bool] = {}
         self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
-    def get(self, key: Any, decode: Callable[[], Any]) -> Any:
+    def get(self, key: Any, decode: Callable[[], Any], of: int) -> Any:
+        """What is known by `key`, or what `decode` makes; a part of so many bytes in all."""
+        most = self.most_bytes if of <= self.most_bytes else min(self.most_bytes, _FEW_BYTES)
         with self._lock:
             own = self._locks.setdefault(key, Lock())
         with own:
@@ -171,13 +194,18 @@ class _Kept:
                 found = self._arrays.get(key)
             if found is None:
                 found = decode()
+                self._whole[key] = all_finite(found)
             with self._lock:
                 self._arrays[key] = found
                 self._arrays.move_to_end(key)
                 self._locks.pop(key, None)
-                while len(self._arrays) > 1 and self._bytes() > self.most_bytes:
-                    self._arrays.popitem(last=False)
+                while len(self._arrays) > 1 and self._bytes() > most:
+                    self._whole.pop(self._arrays.popitem(last=False)[0], None)
         return found
+
+    def is_whole(self, key: Any) -> bool:
+        """Whether it is kept, and no value of it is missing or infinite."""
+        return self._whole.get(key, False)
 
     def _bytes(self) -> int:
         return sum(_bytes_of(rows) for rows in self._arrays.values())
