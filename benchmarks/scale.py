@@ -255,14 +255,14 @@ def dask(task: Task) -> None:
     for workers in (1, 2):
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit="4GB"
             ) as cluster,
             Client(cluster) as client,
             coterie.engine(client),
         ):
             model(rows, 1).fit(rows, constraints=known)  # compile
             times[workers] = per_iteration(rows, rows, known)
-    with coterie.data.use_threads(2):
+    with coterie.data.use_threads(2), decoding_always():  # as workers of 4 GB do
         threads = per_iteration(rows, rows, known)
     print(
         f"dask, {task.size}: one worker {times[1]:.2f} s, two {times[2]:.2f} s an iteration: "
