@@ -20,9 +20,9 @@ from coterie.active import (
 )
 from coterie.active.at_hand import SomeRows
 from coterie.active.knowledge import Knowledge
+from coterie.active.log.row_ids import fingerprint
 from coterie.active.query import Answer, Query
-from coterie.active.row_ids import fingerprint
-from coterie.active.strategy import Planner, Strategy
+from coterie.active.strategies.strategy import Planner, Strategy
 from coterie.data import Rows, StoredRows, open_rows
 from coterie.distortions import SquaredEuclidean
 from coterie.exceptions import InvalidParameter

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie.active.forecast import Forecast
-from coterie.active.information import InformationGain
+from coterie.active.information.information_gain import InformationGain
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
-from coterie.active.space import Space
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.space import Space
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 from coterie.data import Block, Rows, gather, map_blocks
 from coterie.distortions import Distortion
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coterie.active.at_hand import SomeRows
-from coterie.active.space import Space, candidate_mask, candidate_rows
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.space import Space, candidate_mask, candidate_rows
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 from coterie.base import as_source
 from coterie.data import StoredRows
 from coterie.distortions import Distortion
