@@ -14,7 +14,6 @@ from sklearn.pipeline import Pipeline
 
 from coterie._typing import Array
 from coterie.constraints import Constraints
-from coterie.estimators import reads_stored_rows
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.parameters import check_parameters
 from coterie.progress import keep_going
@@ -210,7 +209,8 @@ class GPKMeans(PropagatingClusterer):
         inside = [step for _, step in inner.steps] if isinstance(inner, Pipeline) else [inner]
         inside += [] if self.reduce_dim is None else [self.reduce_dim]
         inside = [each for each in inside if each not in ("passthrough", None)]
-        return [type(each).__name__ for each in inside if not reads_stored_rows(each)]
+        reads = [bool(getattr(each, "_reads_stored_rows", False)) for each in inside]
+        return [type(each).__name__ for each, able in zip(inside, reads, strict=True) if not able]
 
     def _say_if_nothing_was_propagated(self, n_columns: int) -> None:
         """Once a fit; a threshold of 1 asks for it, and so do no pairs."""
