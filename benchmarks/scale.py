@@ -261,9 +261,9 @@ def dask(task: Task) -> None:
             coterie.engine(client),
         ):
             model(rows, 1).fit(rows, constraints=known)  # compile
-            times[workers] = per_iteration(rows, rows, known)
+            times[workers] = per_iteration(rows, rows, known, 1)
     with coterie.data.use_threads(2), decoding_always():  # as workers of 4 GB do
-        threads = per_iteration(rows, rows, known)
+        threads = per_iteration(rows, rows, known, 1)
     print(
         f"dask, {task.size}: one worker {times[1]:.2f} s, two {times[2]:.2f} s an iteration: "
         f"{times[1] / times[2]:.2f} x faster (bar 1.7, goal 1.9); our threads {threads:.2f} s: "
