@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
@@ -184,6 +185,12 @@ def test_what_needs_all_rows_in_memory_says_so(rows):
         ActiveSession(rows, ids=[str(row) for row in range(N)])
     with pytest.raises(InvalidParameter, match=r"map of all rows.*not in memory"):
         session(rows).widget()
+
+
+def test_a_stream_is_read_into_memory():
+    table = pa.table({f"c{m}": X[:300, m] for m in range(3)})
+    asked = ActiveSession(table.to_reader(), random_state=0)
+    assert isinstance(asked.rows, np.ndarray)
 
 
 def test_no_more_than_the_rows_at_hand_are_held(rows):

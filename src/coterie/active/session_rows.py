@@ -12,7 +12,7 @@ from coterie.active.at_hand import SomeRows
 from coterie.active.strategies.space import Space, candidate_mask, candidate_rows
 from coterie.active.strategies.strategy import Context, Planner, Strategy
 from coterie.base import as_source
-from coterie.data import StoredRows
+from coterie.data import StoredRows, is_stream
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.validation import check_plain_rows
@@ -22,7 +22,7 @@ __all__ = ["planners", "refuse_stored", "rows_of", "taken"]
 
 def rows_of(X: Any, ids: Any) -> Any:
     """Rows in memory, checked, or `StoredRows`, whose values are checked as they are read."""
-    rows = as_source(X)
+    rows = X if is_stream(X) else as_source(X)  # a stream is read into memory, as ever
     if not isinstance(rows, StoredRows):
         return check_plain_rows(rows, least=2)
     if rows.n < 2:
