@@ -113,11 +113,6 @@ class SomeRows(Planner):
         found = planner.inferred(_known(hand, knowledge))
         return [(int(hand[i]), int(hand[j])) for i, j in found]
 
-    def n_found(self, knowledge: Knowledge) -> int | None:
-        """Among the rows at hand."""
-        hand, planner = self._at_work(knowledge)
-        return planner.n_found(_known(hand, knowledge))
-
     def forecast(self, knowledge: Knowledge, more: int) -> Forecast | None:
         """For the rows at hand."""
         hand, planner = self._at_work(knowledge)
