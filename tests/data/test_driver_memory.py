@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coterie import RCA, DPMeans, Mosaic, MPCKMeans, PCKMeans, RDPMeans, TVClust
+from coterie import RCA, DPMeans, GPKMeans, Mosaic, MPCKMeans, PCKMeans, RDPMeans, TVClust
 from coterie.constraints import sample_pairs
 from coterie.data import open_rows, use_threads
 
@@ -26,6 +26,7 @@ PROMISED = {
     ),
     "rca": (RCA(), 5),
     "mosaic": (Mosaic(K, n_prototypes=50, random_state=0), 4),
+    "gpk": (GPKMeans(PCKMeans(K, max_iter=4, random_state=0), n_rounds=2), 12),
 }  # fmt: skip
 
 

@@ -14,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
 
 from coterie import (
     LCVQE,
@@ -33,7 +35,7 @@ from coterie import (
     TVClust,
 )
 from coterie.constraints import sample_pairs
-from coterie.data import DerivedRows, StoredRows, engine, open_rows, use_threads
+from coterie.data import DerivedRows, StoredRows, engine, open_rows, unpacked, use_threads
 from coterie.exceptions import InvalidData, InvalidParameter
 
 da = pytest.importorskip("dask.array")
@@ -83,8 +85,16 @@ DENSE = {
     "tvclust full": TVClust(**{**TV, "covariance_type": "full"}),
     "rca": RCA(),
     "mosaic": Mosaic(K, random_state=0),
+    "gpk": GPKMeans(MPCKMeans(K, random_state=0), n_rounds=2),
+    "gpk threshold": GPKMeans(PCKMeans(K, random_state=0), threshold=0.9, n_rounds=1),
+    "gpk full, in RCA's space": GPKMeans(
+        MPCKMeans(K, metric_form="full", random_state=0), n_rounds=1, reduce_dim=RCA(2)
+    ),
+    "gpk around a pipeline": GPKMeans(
+        make_pipeline(RCA(3), PCKMeans(K, random_state=0)), n_rounds=1
+    ),
 }
-FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "rca"]  # of each kind one
+FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "rca", "gpk"]  # of each kind one
 OF_COUNTS = {
     "rdp kl": RDPMeans(n_clusters_hint=K, divergence="kl", random_state=0),
     "tvclust multinomial": TVClust(**TV, family="multinomial"),
@@ -110,11 +120,14 @@ def written(folder, rows, kind):
         np.save(folder / "rows.npy", rows)
         path = folder / "rows.npy"
         return open_rows(path) if kind == "npy" else np.load(path, mmap_mode="r")
-    if kind in ("parquet", "parquet, small groups"):
-        size = {"parquet": 5_000, "parquet, small groups": 333}[kind]
+    if kind in ("parquet", "parquet, small groups", "parquet, read on", "unpacked"):
+        size = 333 if kind == "parquet, small groups" else 5_000
         pq.write_table(table.slice(0, 7_001), folder / "a.parquet", row_group_size=size)
         pq.write_table(table.slice(7_001), folder / "b.parquet", row_group_size=size)
-        return open_rows(folder)
+        found = open_rows(folder)
+        if kind == "parquet, read on":
+            found._bytes = 1 << 60  # as where they are too many to be kept
+        return unpacked(found, folder) if kind == "unpacked" else found
     if kind == "arrow":
         path = str(folder / "rows.arrow")
         with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
@@ -136,7 +149,8 @@ def written(folder, rows, kind):
     return da.from_array(rows, chunks={"dask": (2_345, D), "dask, cut columns": (4_000, 3)}[kind])
 
 
-SOURCES = ["memmap", "npy", "parquet", "parquet, small groups", "arrow", "zarr"]
+SOURCES = ["memmap", "npy", "parquet", "parquet, small groups", "parquet, read on", "unpacked"]
+SOURCES += ["arrow", "zarr"]
 DASK = ["dask", "dask, cut columns", "dask frame"]
 
 
@@ -254,7 +268,7 @@ ENGINES = [("threads", 1), ("threads", 4), ("processes", 2), ("cluster", 1), ("c
 @pytest.mark.parametrize("who", ENGINES, ids=lambda who: f"{who[1]} {who[0]}")
 @pytest.mark.parametrize("name", FEW)
 def test_every_engine(tmp_path, name, who, pool, clusters):
-    rows = written(tmp_path, X, "parquet")
+    rows = written(tmp_path, X, "parquet, read on")
     with working(who, pool, clusters):
         assert_same(DENSE[name], X, rows)
 
@@ -270,7 +284,8 @@ def test_rows_of_dask_stay_on_their_cluster(name, clusters):
     [
         (TVClust(inference="gibbs"), "inference='variational' fits the same model"),
         (ConstrainedCompleteLink(K), "COPKMeans keeps every pair too"),
-        (GPKMeans(), r"MPCKMeans\(init=model.estimator_\)"),
+        (GPKMeans(ConstrainedCompleteLink(K)), "ConstrainedCompleteLink cannot: put PCKMeans"),
+        (GPKMeans(PCKMeans(K), reduce_dim=PCA(2)), "PCA cannot: put .* RCA or nothing"),
         (GraphPropagation(), r"MPCKMeans\(init=model.estimator_\)"),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
@@ -283,9 +298,36 @@ def test_who_needs_rows_in_memory_says_so_and_what_to_do(tmp_path, estimator, to
 
 def test_what_propagation_tells_to_do_works(tmp_path):
     rows = np.union1d(np.unique(KNOWN.pairs), np.arange(0, N, 20))
-    sample = GPKMeans(MPCKMeans(K, random_state=0)).fit(X[rows], constraints=KNOWN.subset(rows))
+    sample = GraphPropagation(MPCKMeans(K, random_state=0))
+    sample.fit(X[rows], constraints=KNOWN.subset(rows))
     model = MPCKMeans(K, init=sample.estimator_, random_state=0)
     assert model.fit(written(tmp_path, X, "npy"), constraints=KNOWN).labels_.shape == (N,)
+
+
+def test_pairs_are_carried_to_rows_in_files(tmp_path):
+    rows = written(tmp_path, X, "parquet, small groups")
+    model = GPKMeans(MPCKMeans(K, random_state=0), n_rounds=1).fit(rows, constraints=KNOWN)
+    known = GPKMeans(MPCKMeans(K, random_state=0), n_rounds=1).fit(X, constraints=KNOWN)
+    assert model.n_propagated_ > 100
+    assert model.propagated_constraints_ == known.propagated_constraints_
+
+
+def test_too_many_pairs_near_rows_in_files_are_refused_as_in_memory(tmp_path):
+    model = GPKMeans(PCKMeans(K, random_state=0), threshold=0.05, max_pairs=2_000)
+    said = []
+    for rows in (X, written(tmp_path, X, "npy")):
+        with pytest.raises(InvalidParameter, match="more than max_pairs=2000") as error:
+            model.fit(rows, constraints=KNOWN)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_propagation_fitted_in_memory_predicts_for_files(tmp_path):
+    some = np.arange(2_000)
+    model = GraphPropagation(PCKMeans(K, random_state=0))
+    model.fit(X[some], constraints=KNOWN.subset(some))
+    got = model.predict(written(tmp_path, X, "npy"))
+    np.testing.assert_array_equal(got, model.predict(X))
 
 
 def test_eigenvectors_of_rows_in_files_are_refused(tmp_path):

@@ -12,8 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from coterie.data import StoredRows, open_rows
-from coterie.exceptions import InvalidData, RowsChanged
+from coterie.data import Rows, StoredRows, fold, map_blocks, open_rows, unpacked, use_threads
+from coterie.data.engines import in_runs
+from coterie.data.parquet import open_parquet
+from coterie.data.rows import Stretch
+from coterie.exceptions import InvalidData, InvalidParameter, NotWritten, RowsChanged
 
 N, D = 137, 5
 
@@ -229,3 +232,124 @@ def test_a_task_is_told_of_its_own_row_groups_only(tmp_path):
     np.testing.assert_array_equal(part.take(np.array([24, 3])), X[[1_019, 998]])
     assert part.cut(5, 9).place(1) == rows.place(1_001)
     assert rows.cut(3_000, 3_000).read(0, 0).shape == (0, 2)
+
+
+# -- rows too many to be kept decoded ----------------------------------------------------------
+@pytest.fixture
+def streamed(tmp_path, X, monkeypatch):
+    monkeypatch.setattr("coterie.data.parquet.decoded_groups.most_bytes", 0)
+    pq.write_table(frame(X[:100]), tmp_path / "a.parquet", row_group_size=40)
+    pq.write_table(frame(X[100:]), tmp_path / "b.parquet", row_group_size=40)
+    return open_rows(tmp_path)
+
+
+def test_streamed_groups_are_read_on_and_from_any_place(streamed, X, monkeypatch):
+    opened = []
+    monkeypatch.setattr(
+        "coterie.data.parquet.open_parquet",
+        lambda path, **options: opened.append(path) or open_parquet(path, **options),
+    )
+    for lo, hi in [(0, 7), (7, 39), (39, 41), (45, 101), (101, 137)]:  # in turn, with a gap
+        np.testing.assert_array_equal(streamed.read(lo, hi), X[lo:hi])
+    assert len(opened) == 4  # once for each row group
+    for lo, hi in [(90, 130), (3, 5), (0, 1), (136, 137), (0, 137)]:  # and back
+        np.testing.assert_array_equal(streamed.read(lo, hi), X[lo:hi])
+
+
+def test_rows_that_can_be_kept_are_decoded_and_looked_at_once(tmp_path, X, monkeypatch):
+    pq.write_table(frame(X), tmp_path / "rows.parquet", row_group_size=40)
+    rows, opened = open_rows(tmp_path), []
+    monkeypatch.setattr(
+        "coterie.data.parquet.open_parquet",
+        lambda path, **options: opened.append(path) or open_parquet(path, **options),
+    )
+    for lo, hi in [(0, 30), (30, 90), (90, 137), (10, 20), (0, 137)]:
+        np.testing.assert_array_equal(rows.read(lo, hi), X[lo:hi])
+    assert len(opened) == 4
+
+
+def test_streamed_rows_of_a_rewritten_file_are_refused(streamed, X, tmp_path):
+    streamed.read(0, 20)
+    pq.write_table(frame(X[:90]), tmp_path / "a.parquet", row_group_size=40)
+    with pytest.raises(RowsChanged, match=r"a\.parquet was rewritten"):
+        streamed.read(20, 40)
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(RowsChanged, match=r"b\.parquet is gone"):
+        streamed.read(110, 120)
+
+
+@pytest.mark.parametrize("most", [0, 1 << 30], ids=["streamed", "kept"])
+def test_a_missing_value_is_named_by_its_row_group(tmp_path, X, monkeypatch, most):
+    monkeypatch.setattr("coterie.data.parquet.decoded_groups.most_bytes", most)
+    X[77, 2] = np.nan
+    pq.write_table(frame(X), tmp_path / "rows.parquet", row_group_size=40)
+    rows = open_rows(tmp_path)
+    for each, lo in ((rows, 60), (rows.cut(50, 110), 10)):
+        with pytest.raises(InvalidData, match=r"rows\.parquet, row group 1, row 37, column 'c2'"):
+            each.read(lo, lo + 40)
+
+
+def _sum(block, _):
+    return block.rows.sum(axis=0)
+
+
+def test_threads_share_streamed_rows_out_in_runs(streamed, X, monkeypatch):
+    monkeypatch.setattr("coterie.data.passes._BLOCK_ROWS", 3)
+    with use_threads(1):
+        one = fold(map_blocks(Rows(X), _sum, None))
+    with use_threads(3):
+        np.testing.assert_array_equal(fold(map_blocks(Rows(streamed), _sum, None)), one)
+
+
+@pytest.mark.parametrize("count", [1, 5, 64, 191])
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_runs_hold_every_stretch_once_and_get_shorter(streamed, count, workers):
+    given = [Stretch(k, k + 1, streamed, None, None, None, None) for k in range(count)]
+    runs = list(in_runs(given, workers))
+    assert [each.start for run in runs for each in run] == list(range(count))
+    sizes = [len(run) for run in runs]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] == 1
+    assert max(sizes) <= 16
+
+
+def test_stretches_that_need_no_turn_go_one_by_one(X):
+    given = [Stretch(k, k + 1, Rows(X).source, None, None, None, None) for k in range(9)]
+    assert [len(run) for run in in_runs(given, 2)] == [1] * 9
+
+
+# -- rows that are unpacked ----------------------------------------------------------------------
+def test_unpacked_rows_are_the_same_and_their_file_goes(streamed, X, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    rows = unpacked(streamed, scratch)
+    assert rows.names == streamed.names
+    assert rows.dtype == np.float32
+    np.testing.assert_array_equal(rows.read(0, N), X)
+    part = rows.cut(50, 120)
+    np.testing.assert_array_equal(part.take(np.array([3, 60])), X[[53, 110]])
+    assert part.place(60) == streamed.place(110)
+    there = pickle.loads(pickle.dumps(part))
+    np.testing.assert_array_equal(there.read(0, 70), X[50:120])
+    assert len(list(scratch.iterdir())) == 1
+    del rows, there
+    assert len(list(scratch.iterdir())) == 1  # a part still reads it
+    del part
+    assert not list(scratch.iterdir())
+
+
+def test_what_cannot_be_unpacked_is_said_and_leaves_nothing(streamed, tmp_path, X, monkeypatch):
+    scratch = tmp_path / "scratch"
+    with pytest.raises(InvalidParameter, match="is no folder; make it first"):
+        unpacked(streamed, scratch)
+    scratch.mkdir()
+    with pytest.raises(InvalidData, match="takes dense rows"):
+        unpacked(write(tmp_path, "npz", X), scratch)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("coterie.data.unpacking.map_blocks", full)
+    with pytest.raises(NotWritten, match=r"No space left on device.*room for"):
+        unpacked(streamed, scratch)
+    assert not list(scratch.iterdir())

@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.active.piles import Said, check_piles
+from coterie.active.session_rows import taken
+from coterie.data import StoredRows
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["ClusterAnswers"]
 
 _REPRESENTATIVES = 3
+_READ = 4_096  # rows of a cluster in files that are looked at for representatives
 
 
 class ClusterAnswers(ABC):
@@ -184,18 +187,29 @@ class ClusterAnswers(ABC):
     def _representatives(self, cluster: int) -> list[int]:
         return self._middle(self._members(cluster))
 
+    def _taken(self, rows: NDArray[np.int64]) -> Any:
+        return taken(self._rows, rows)
+
+    def _some(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows, or of many that would have to be read some that stand for them."""
+        if not isinstance(self._rows, StoredRows) or rows.size <= _READ:
+            return rows
+        return rows[np.linspace(0, rows.size - 1, _READ).astype(np.int64)]
+
     def _middle(self, rows: NDArray[np.int64]) -> list[int]:
         """The rows nearest the mean of these, the nearest first."""
-        gap = self._gaps(rows, np.asarray(self._rows[rows].mean(axis=0)).reshape(1, -1))
+        rows = self._some(rows)
+        gap = self._gaps(rows, np.asarray(self._taken(rows).mean(axis=0)).reshape(1, -1))
         return [int(row) for row in rows[np.argsort(gap, kind="stable")[:_REPRESENTATIVES]]]
 
     def _far_apart(self, rows: NDArray[np.int64]) -> list[int]:
         """Rows chosen farthest first, from the one farthest from the mean."""
-        gap = self._gaps(rows, np.asarray(self._rows[rows].mean(axis=0)).reshape(1, -1))
+        rows = self._some(rows)
+        gap = self._gaps(rows, np.asarray(self._taken(rows).mean(axis=0)).reshape(1, -1))
         chosen = [int(gap.argmax())]
         gap = np.full(rows.size, np.inf)
         while len(chosen) < min(_REPRESENTATIVES, rows.size):
-            last = self._rows[rows[chosen[-1:]]]
+            last = self._taken(rows[chosen[-1:]])
             last = last.toarray() if hasattr(last, "toarray") else last
             gap = np.minimum(gap, self._gaps(rows, np.asarray(last)))
             chosen.append(int(gap.argmax()))
@@ -203,7 +217,7 @@ class ClusterAnswers(ABC):
 
     def _gaps(self, rows: NDArray[np.int64], point: NDArray[Any]) -> NDArray[np.float64]:
         """Squared distances (·,) of the rows from a point (1, d)."""
-        part = self._rows[rows]
+        part = self._taken(rows)
         if hasattr(part, "multiply"):
             own = np.asarray(part.multiply(part).sum(axis=1)).ravel()
             return own - 2 * np.asarray(part @ point.T).ravel() + float(np.square(point).sum())

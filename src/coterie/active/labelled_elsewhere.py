@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from coterie.active.background_refits import Labelling
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
 from coterie.active.refitting import Refit
-from coterie.active.strategies.strategy import Context, Planner, Strategy
+from coterie.active.strategies.strategy import Planner, Strategy
 from coterie.constraints import Constraints
+from coterie.data import StoredRows
 from coterie.exceptions import InvalidParameter
 from coterie.stability import renumber
 
@@ -33,7 +35,7 @@ class LabelledElsewhere(ABC):
 
     strategy: Strategy
     _planner: Planner
-    _context: Context
+    _new_planner: Callable[[], Planner]
     _rows: Any
     _refit: Refit | None
     _version: int
@@ -69,7 +71,7 @@ class LabelledElsewhere(ABC):
             refit, pairs, found = self._refit, self.constraints, self.n_found
             return Labelling(self._version, lambda: refit.labels(self._rows, pairs, found))
         if self._twin is None:
-            self._twin = self._planner.twin() or self.strategy.prepare(self._context)
+            self._twin = self._planner.twin() or self._new_planner()
         twin, known = self._twin, Knowledge(self._told_to_planner.answers)
         last = self._labelings[-1] if self._labelings else None
 
@@ -98,7 +100,8 @@ class LabelledElsewhere(ABC):
         own = planner.labels(knowledge)
         if own is None:
             raise InvalidParameter(
-                f"{type(self.strategy).__name__} does not cluster: give the session an estimator."
+                f"{type(self.strategy).__name__} does not cluster{_kind(self._rows)}: give the "
+                "session an estimator."
             )
         return own
 
@@ -115,3 +118,7 @@ class LabelledElsewhere(ABC):
     def n_behind(self) -> int:
         """Changes of the answers since the last clustering."""
         return self._version - (0 if self._fitted_at is None else self._fitted_at)
+
+
+def _kind(rows: Any) -> str:
+    return " rows that are not in memory" if isinstance(rows, StoredRows) else ""

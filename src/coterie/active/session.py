@@ -29,14 +29,15 @@ from coterie.active.query import (
 from coterie.active.results import Results
 from coterie.active.revising import Revising
 from coterie.active.session_log import SessionLog
+from coterie.active.session_rows import planners, refuse_stored, rows_of
 from coterie.active.strategies.registry import strategy_for
-from coterie.active.strategies.space import Space, candidate_mask, distortion_of
-from coterie.active.strategies.strategy import Context, Strategy
+from coterie.active.strategies.space import distortion_of
+from coterie.active.strategies.strategy import Strategy
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidParameter
 from coterie.parameters import check_arguments
-from coterie.validation import check_constraints, check_plain_rows
+from coterie.validation import check_constraints
 
 __all__ = ["ActiveSession"]
 
@@ -53,7 +54,10 @@ class ActiveSession(Results, Revising):
 
     Parameters
     ----------
-    X : array-like or CSR matrix of shape (n_samples, n_features)
+    X : array-like or CSR matrix of shape (n_samples, n_features), or rows in files
+        Of rows that are not in memory (`open_rows`, Dask) questions are about a sample, and about
+        rows near what is uncertain; `tell` takes answers about any row, and `labels` needs an
+        estimator that reads them.
     constraints : Constraints, optional
         What is known already. Each pair is remembered as an answer of the phase "known": it counts
         like one that was told, but not against the budget, and `undo` stops before it. With a
@@ -126,7 +130,7 @@ class ActiveSession(Results, Revising):
         clock: Callable[[], str] = _now,
     ) -> None:
         check_arguments(ActiveSession, locals())
-        rows = check_plain_rows(X, least=2)
+        rows = rows_of(X, ids)
         self.budget = budget
         self._clock = clock
         self._key: str | None = None  # of the request that is carried out, see `once`
@@ -136,9 +140,10 @@ class ActiveSession(Results, Revising):
         log.bind(rows, None if ids is None else check_ids(ids, n), repr(how), contents)
         log.take_in(check_constraints(constraints, n), clock())
         super().__init__(rows, how, estimator, log, weigh_annotators)
-        space = Space(rows, distortion_of(estimator, distortion), candidate_mask(candidates, n))
-        self._context = Context(space, log.seed, self.labels)
-        self._planner = how.prepare(self._context)
+        self._new_planner = planners(
+            rows, how, distortion_of(estimator, distortion), candidates, log.seed, self.labels
+        )
+        self._planner = self._new_planner()
         self._planned: tuple[int, int, list[Query]] | None = None
 
     # -- asking ----------------------------------------------------------------------------
@@ -370,6 +375,7 @@ class ActiveSession(Results, Revising):
         annotator : str, optional
             Who answers; the name of the user if not given.
         """
+        refuse_stored(self._rows, "a map of all rows is drawn from memory")
         # The studio stands above sessions, so it is fetched by name when somebody asks for it.
         above = import_module("coterie.studio.widget")
         return above.session_widget(self, records, ids, fields, annotator)

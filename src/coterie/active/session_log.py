@@ -10,8 +10,8 @@ import numpy as np
 from coterie.active.annotators.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.known import known_answers
-from coterie.active.log.row_ids import RowChanges, RowIds
-from coterie.active.log.store import AnswerStore, fingerprint
+from coterie.active.log.row_ids import RowChanges, RowIds, fingerprint
+from coterie.active.log.store import AnswerStore
 from coterie.active.query import Answer
 from coterie.constraints import Constraints
 

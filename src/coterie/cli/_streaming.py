@@ -173,6 +173,7 @@ def _too_large(path: Path) -> str | None:
     """Why a Parquet file is not read into memory, if so: its numbers beside the memory there is."""
     if path.suffix != ".parquet":
         return None
+    from coterie.data.memory import memory_bytes
     from coterie.data.parquet import open_parquet
 
     with open_parquet(path) as file:
@@ -180,15 +181,7 @@ def _too_large(path: Path) -> str | None:
         groups = range(about.num_row_groups)
         stored = sum(about.row_group(number).total_byte_size for number in groups)
         size = max(stored, about.num_rows * about.num_columns * _BYTES)
-    memory = _memory()
+    memory = memory_bytes()
     if size * _SHARE <= memory:
         return None
     return f"about {size / 2**30:.1f} GB of {memory / 2**30:.1f} GB memory"
-
-
-def _memory() -> int:
-    """Bytes that this process may use: the machine's, or the container's if that is less."""
-    bytes_there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")
-    text = limit.read_text().strip() if limit.exists() else "max"
-    return min(bytes_there, int(text)) if text.isdigit() else bytes_there

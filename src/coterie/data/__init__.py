@@ -23,6 +23,7 @@ from coterie.data.passes import check_blocks, fold, join, map_blocks
 from coterie.data.rows import Block, MemoryRows, Rows, RowSource
 from coterie.data.stored import StoredRows
 from coterie.data.stream import is_stream, spooled
+from coterie.data.unpacking import UnpackedRows, unpacked
 
 __all__ = [
     "Block",
@@ -36,6 +37,7 @@ __all__ = [
     "StoredColumn",
     "StoredRows",
     "ThreadEngine",
+    "UnpackedRows",
     "centered",
     "check_blocks",
     "config",
@@ -56,6 +58,7 @@ __all__ = [
     "open_rows",
     "spooled",
     "thread_pool",
+    "unpacked",
     "use_threads",
     "without_gaps",
     "write_labels",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any, TypeVar
 
-from coterie.data.engines import ThreadEngine, in_order, run_alone
+from coterie.data.engines import ThreadEngine, in_order, in_runs, run_alone
 from coterie.data.parquet import decoded_groups
 from coterie.data.rows import MemoryRows, Stretch
 from coterie.exceptions import InvalidParameter, MissingDependency, WorkersLost
@@ -75,10 +75,12 @@ class DaskEngine:
     ) -> Iterator[Result]:
         distributed = import_module("distributed")
         address = self.client.scheduler.address
-        started = (self._submit(function, stretch, arguments) for stretch in stretches)
+        threads = max(1, sum(self.client.ncores().values()))
+        runs = in_runs(stretches, threads)
+        started = (self._submit(function, run, arguments) for run in runs)
         try:
-            ahead = max(1, sum(self.client.ncores().values())) * _AHEAD
-            yield from in_order(started, ahead)
+            for results in in_order(started, threads * _AHEAD):
+                yield from results
         except (
             distributed.CancelledError,
             distributed.client.ClosedClientError,
@@ -89,29 +91,30 @@ class DaskEngine:
                 f"it again, and fit again. ({error})"
             ) from error
 
-    def _submit(self, function: Any, stretch: Stretch, arguments: Any) -> _Patient:
+    def _submit(self, function: Any, run: list[Stretch], arguments: Any) -> _Patient:
         # Not pure: the key would be a hash of all arguments, made anew for every block.
-        if hasattr(stretch.source, "with_parts"):
+        if hasattr(run[0].source, "with_parts"):
+            (stretch,) = run
             bare = stretch._replace(source=stretch.source.with_parts([]))
             parts = stretch.source.parts
             future = self.client.submit(_run_on_parts, function, bare, arguments, parts, pure=False)
         else:
-            future = self.client.submit(_run_within, function, stretch, arguments, pure=False)
+            future = self.client.submit(_run_within, function, run, arguments, pure=False)
         return _Patient(self.client, future)
 
 
-def _run_within(function: Any, stretch: Stretch, arguments: Any) -> Any:
+def _run_within(function: Any, run: list[Stretch], arguments: Any) -> Any:
     """Run on a worker, which keeps no more of what it decodes than its memory limit allows."""
     limit = import_module("distributed").get_worker().memory_manager.memory_limit
     if limit:
         decoded_groups.most_bytes = min(decoded_groups.most_bytes, limit // _KEPT_SHARE)
-    return run_alone(function, stretch, arguments)
+    return run_alone(function, run, arguments)
 
 
 def _run_on_parts(function: Any, stretch: Stretch, arguments: Any, parts: list[Any]) -> Any:
     """Run where the chunks of a Dask collection are: Dask has put them in the place of futures."""
     whole = stretch._replace(source=stretch.source.with_parts(parts))
-    return run_alone(function, whole, arguments)
+    return run_alone(function, [whole], arguments)
 
 
 class _Patient:

@@ -63,6 +63,7 @@ class DerivedRows(StoredRows):
         self.rows, self.function, self.arguments = rows, function, arguments
         self.n, self.d, self.dtype = rows.n, width, np.dtype(dtype)
         self.edges = np.array([0, *(stop for _, stop in edges_of(rows))])
+        self.in_turn = bool(getattr(rows.source, "in_turn", False))
 
     @property
     def client(self) -> Any | None:

@@ -30,6 +30,7 @@ __all__ = [
     "current_engine",
     "engine",
     "in_order",
+    "in_runs",
     "num_threads",
     "one_blas_thread",
     "one_thread",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 Result = TypeVar("Result")
+_LONGEST_RUN = 16  # blocks that one worker takes at once
 _AHEAD = 2  # blocks in flight for each worker: enough to keep it busy, few enough to hold
 
 
@@ -63,11 +65,16 @@ class ThreadEngine:
         if threads == 1:
             yield from (function(stretch.read(), arguments) for stretch in waiting)
             return
+        unwanted = threading.Event()
 
-        def work(stretch: Stretch) -> Result:
-            return function(stretch.read(), arguments)
+        def work(run: list[Stretch]) -> list[Result]:
+            return [function(each.read(), arguments) for each in run if not unwanted.is_set()]
 
-        yield from thread_pool(threads).map(work, waiting)
+        try:
+            for results in thread_pool(threads).map(work, in_runs(waiting, threads)):
+                yield from results
+        finally:  # an error, Ctrl-C, or nobody wants the rest
+            unwanted.set()
 
 
 class ProcessEngine:
@@ -88,11 +95,11 @@ class ProcessEngine:
         self, function: Callable[[Any, Any], Result], stretches: Iterable[Stretch], arguments: Any
     ) -> Iterator[Result]:
         """Yield `function(stretch.read(), arguments)` of every stretch; few travel at a time."""
-        started = (
-            self.pool.submit(run_alone, function, stretch, arguments) for stretch in stretches
-        )
+        runs = in_runs(list(stretches), self.workers)
+        started = (self.pool.submit(run_alone, function, run, arguments) for run in runs)
         try:
-            yield from in_order(started, self.workers * _AHEAD)
+            for results in in_order(started, self.workers * _AHEAD):
+                yield from results
         except BrokenExecutor as error:
             raise WorkersLost(
                 "a process of the pool died (killed, or out of memory); nothing was written. Make "
@@ -100,10 +107,26 @@ class ProcessEngine:
             ) from error
 
 
-def run_alone(function: Callable[[Any, Any], Result], stretch: Stretch, arguments: Any) -> Result:
+def in_runs(stretches: list[Stretch], workers: int) -> Iterator[list[Stretch]]:
+    """Stretches that follow one another, as work for one: rows of files are read on and on.
+
+    Who got only every second stretch would decode row groups for the sake of their other half.
+    Runs get shorter towards the end, so that all workers end together.
+    """
+    at = 0
+    while at < len(stretches):
+        longest = _LONGEST_RUN if getattr(stretches[at].source, "in_turn", False) else 1
+        size = max(1, min(longest, (len(stretches) - at) // (2 * workers)))
+        yield stretches[at : at + size]
+        at += size
+
+
+def run_alone(
+    function: Callable[[Any, Any], Result], stretches: list[Stretch], arguments: Any
+) -> list[Result]:
     """Run in a worker as a thread of ours would: a product by one BLAS thread."""
     with one_blas_thread():
-        return function(stretch.read(), arguments)
+        return [function(stretch.read(), arguments) for stretch in stretches]
 
 
 def in_order(started: Iterator[Any], ahead: int) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +27,7 @@ class GroupedRows(StoredRows):
 
     edges: NDArray[np.int64]
     groups: list[Any]
+    in_turn = True
 
     def cut(self, start: int, stop: int) -> Self:
         """Rows start..stop with the groups that they are in: what a task is told of files."""
@@ -43,21 +44,29 @@ class GroupedRows(StoredRows):
         return f"{self._name(group)}, row {row - self.edges[group]}"
 
     def _read(self, start: int, stop: int) -> Any:
-        pieces = []
-        group = int(np.searchsorted(self.edges, start, side="right")) - 1
-        done = start
-        while done < stop:
-            begin, end = int(self.edges[group]), min(int(self.edges[group + 1]), stop)
-            if end > done:  # else an empty group
-                pieces.append((done, end, self._group(group)[done - begin : end - begin]))
-                done = end
-            group += 1
+        places = list(self._pieces(start, stop))
+        if len(places) == 1 and not self.is_sparse:  # a view: rows that are read are not written to
+            group, lo, hi = places[0]
+            return self._group(group)[lo:hi]
+        pieces = (self._group(group)[lo:hi] for group, lo, hi in places)
         if self.is_sparse:
-            return _stacked([piece for _, _, piece in pieces], self.d, self.dtype)
+            return _stacked(list(pieces), self.d, self.dtype)
         rows = np.empty((stop - start, self.d), dtype=self.dtype)
-        for lo, hi, piece in pieces:
-            rows[lo - start : hi - start] = piece
+        done = 0
+        for piece in pieces:
+            rows[done : done + len(piece)] = piece
+            done += len(piece)
         return rows
+
+    def _pieces(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Rows start..stop as (group, lo, hi): rows lo..hi of that group."""
+        group = int(np.searchsorted(self.edges, start, side="right")) - 1
+        while start < stop:
+            begin, end = int(self.edges[group]), min(int(self.edges[group + 1]), stop)
+            if end > start:  # else an empty group
+                yield group, start - begin, end - begin
+                start = end
+            group += 1
 
     def _take(self, rows: NDArray[np.int64]) -> Any:
         at = np.searchsorted(self.edges, rows, side="right") - 1

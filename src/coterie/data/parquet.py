@@ -6,19 +6,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.grouped import GroupedRows, fill_columns, number_type
-from coterie.data.stored import FileStamp, float_type
+from coterie.data.memory import memory_bytes
+from coterie.data.stored import FileStamp, all_finite, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 
 __all__ = ["ParquetRows", "decoded_groups", "open_parquet"]
 
-_KEPT_BYTES = 1 << 28  # of decoded row groups: a block often ends within one
+_KEPT_SHARE = 8  # one part in so many of the memory may hold decoded row groups
+_FEW_BYTES = 1 << 28  # of groups that cannot all be kept: a block often ends within one
 
 
 class _Group(NamedTuple):
@@ -56,18 +58,113 @@ class ParquetRows(GroupedRows):
         self.edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.n, self.d = int(self.edges[-1]), len(names)
         self.dtype = float_type(types)
+        self._bytes = self.n * self.d * self.dtype.itemsize  # of all files, also in a cut
 
     def _name(self, group: int) -> str:
         stamp, number = self.groups[group]
         return f"{stamp.path}, row group {number}"
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows start..stop, (stop - start, d); refuses what is missing or infinite."""
+        if self._bytes > decoded_groups.most_bytes:
+            return np.asarray(super().read(start, stop))
+        first, last = self._first + start, self._first + stop
+        rows = np.asarray(GroupedRows._read(self, first, last))
+        keys = (self._key(group) for group, _, _ in self._pieces(first, last))
+        if not all(map(decoded_groups.is_whole, keys)):  # which is found out once for a group
+            self.check(rows, start)
+        return rows
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        assert self.names is not None
+        rows = np.empty((stop - start, self.d), dtype=self.dtype)
+        done = 0
+        for group, lo, hi in self._pieces(start, stop):
+            _read_on(self.groups[group], self.names, lo, rows[done : done + hi - lo])
+            done += hi - lo
+        return rows
 
     def _group(self, group: int) -> NDArray[Any]:
         names = self.names
         assert names is not None
         stamp, number = self.groups[group]
         stamp.check()
-        key = (stamp, number, tuple(names), self.dtype)
-        return decoded_groups.get(key, lambda: _decode(stamp, number, names, self.dtype))
+        return decoded_groups.get(
+            self._key(group), lambda: _decode(stamp, number, names, self.dtype), self._bytes
+        )
+
+    def _key(self, group: int) -> Any:
+        assert self.names is not None
+        return (*self.groups[group], tuple(self.names), self.dtype)
+
+
+class _Stream:
+    """A row group on its way through a thread, of which rows can be read once, in their order."""
+
+    def __init__(self, group: _Group, names: Sequence[str]) -> None:
+        self.of = group, tuple(names)
+        # Not all of the group's bytes at once: a part is in memory, however large groups are.
+        self.file = open_parquet(group.stamp.path, pre_buffer=False)
+        self.left = self.file.metadata.row_group(group.number).num_rows
+        self.done = 0
+        # By this thread alone: others have rows of their own to decode.
+        self._batches = self.file.iter_batches(
+            row_groups=[group.number], columns=list(names), use_threads=False
+        )
+        self._batch = None  # the part of the last one that was not asked for
+
+    def fill(self, start: int, out: NDArray[Any]) -> None:
+        """Rows from `start` on, which must not be behind; those before it are passed over."""
+        self._pass(start - self.done, None)
+        self._pass(len(out), out)
+
+    def _pass(self, count: int, out: NDArray[Any] | None) -> None:
+        names = self.of[1]
+        while count:
+            batch = self._batch or next(self._batches, None)
+            if batch is None:
+                stamp, number = self.of[0]
+                raise InvalidData(
+                    f"{stamp.path}, row group {number} ends after {self.done} rows, and says that "
+                    "it has more; write the file again."
+                )
+            taken = min(count, batch.num_rows)
+            if out is not None:
+                fill_columns(batch.slice(0, taken), names, out[-count:][:taken])
+            self._batch = batch.slice(taken) if taken < batch.num_rows else None
+            self.done += taken
+            self.left -= taken
+            count -= taken
+
+
+class _Streams(local):
+    """What each thread is reading: the next stretch mostly begins where the last one ended."""
+
+    now: _Stream | None = None
+
+    def close(self) -> None:
+        if self.now is not None:
+            self.now.file.close()
+            self.now = None
+
+
+_streams = _Streams()
+
+
+def _read_on(group: _Group, names: Sequence[str], start: int, out: NDArray[Any]) -> None:
+    """Fill `out` with the rows of a row group from `start` on."""
+    with group.stamp.while_read():
+        stream = _streams.now
+        if stream is None or stream.of != (group, tuple(names)) or stream.done > start:
+            _streams.close()
+            stream = _streams.now = _Stream(group, names)
+        try:
+            stream.fill(start, out)
+        except BaseException:
+            _streams.close()
+            raise
+        if not stream.left:
+            _streams.close()
 
 
 class _Kept:
@@ -76,16 +173,20 @@ class _Kept:
     Attributes
     ----------
     most_bytes : int
-        What they may hold together; the last one is kept in any case.
+        What they may hold together; the last one is kept in any case. Rows that are more in all
+        are not kept but read on (`_Stream`).
     """
 
     def __init__(self) -> None:
-        self.most_bytes = _KEPT_BYTES
+        self.most_bytes = memory_bytes() // _KEPT_SHARE
         self._arrays: OrderedDict[Any, Any] = OrderedDict()
+        self._whole: dict[Any, bool] = {}
         self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
 
-    def get(self, key: Any, decode: Callable[[], Any]) -> Any:
+    def get(self, key: Any, decode: Callable[[], Any], of: int) -> Any:
+        """What is known by `key`, or what `decode` makes; a part of so many bytes in all."""
+        most = self.most_bytes if of <= self.most_bytes else min(self.most_bytes, _FEW_BYTES)
         with self._lock:
             own = self._locks.setdefault(key, Lock())
         with own:
@@ -93,13 +194,18 @@ class _Kept:
                 found = self._arrays.get(key)
             if found is None:
                 found = decode()
+                self._whole[key] = all_finite(found)
             with self._lock:
                 self._arrays[key] = found
                 self._arrays.move_to_end(key)
                 self._locks.pop(key, None)
-                while len(self._arrays) > 1 and self._bytes() > self.most_bytes:
-                    self._arrays.popitem(last=False)
+                while len(self._arrays) > 1 and self._bytes() > most:
+                    self._whole.pop(self._arrays.popitem(last=False)[0], None)
         return found
+
+    def is_whole(self, key: Any) -> bool:
+        """Whether it is kept, and no value of it is missing or infinite."""
+        return self._whole.get(key, False)
 
     def _bytes(self) -> int:
         return sum(_bytes_of(rows) for rows in self._arrays.values())
@@ -115,8 +221,8 @@ def _bytes_of(rows: Any) -> int:
 decoded_groups = _Kept()
 
 
-def open_parquet(path: Path) -> Any:
-    """pyarrow's ParquetFile; refuses what is not a whole one."""
+def open_parquet(path: Path, **options: Any) -> Any:
+    """pyarrow's ParquetFile, with its options; refuses what is not a whole one."""
     try:
         arrow = import_module("pyarrow")
         parquet = import_module("pyarrow.parquet")
@@ -125,7 +231,7 @@ def open_parquet(path: Path) -> Any:
             "reading Parquet files needs pyarrow; install it with: pip install 'coterie[parquet]'."
         ) from error
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, **options)
     except (arrow.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InvalidData(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData, RowsChanged
 
-__all__ = ["FileStamp", "StoredRows", "float_type", "paths_of"]
+__all__ = ["FileStamp", "StoredRows", "all_finite", "float_type", "paths_of"]
 
 
 class FileStamp(NamedTuple):
@@ -77,6 +77,8 @@ class StoredRows(ABC):
     is_sparse : bool
     names : list of str, or None
         Of the columns, where they have names.
+    in_turn : bool
+        Whether a stretch is read more quickly by whoever has read the one before it.
     """
 
     n: int
@@ -84,6 +86,7 @@ class StoredRows(ABC):
     dtype: np.dtype[Any]
     is_sparse = False
     names: list[str] | None = None
+    in_turn = False
     _first = 0  # where these rows begin among those of the files
 
     @property
@@ -97,12 +100,13 @@ class StoredRows(ABC):
     def read(self, start: int, stop: int) -> Any:
         """Rows start..stop, (stop - start, d); refuses what is missing or infinite."""
         rows = self._read(self._first + start, self._first + stop)
-        values = rows.data if self.is_sparse else rows
-        with np.errstate(over="ignore", invalid="ignore"):
-            whole = np.isfinite(values.sum())  # one pass and no copy; only where it fails, look
-        if not whole and not np.isfinite(values).all():
-            self._refuse(rows, start)
+        self.check(rows, start)
         return rows
+
+    def check(self, rows: Any, start: int) -> None:
+        """Refuse a missing or infinite value of rows (b, d) that were read from `start` on."""
+        if not all_finite(rows):
+            self._refuse(rows, start)
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """The listed rows, in their order, as a new array or CSR matrix."""
@@ -144,6 +148,14 @@ class StoredRows(ABC):
     @abstractmethod
     def _take(self, rows: NDArray[np.int64]) -> Any:
         """Rows of the files by number, which rises."""
+
+
+def all_finite(rows: Any) -> bool:
+    """Whether no value of an array or CSR matrix is missing or infinite."""
+    values = rows.data if sp.issparse(rows) else rows
+    with np.errstate(over="ignore", invalid="ignore"):
+        whole = np.isfinite(values.sum())  # one pass and no copy; only where it fails, look
+    return bool(whole or np.isfinite(values).all())
 
 
 def float_type(types: Sequence[Any]) -> np.dtype[Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from coterie.data.arrow_file import ArrowRows
 from coterie.exceptions import InvalidData, MissingDependency, NotWritten
 
-__all__ = ["is_stream", "spooled"]
+__all__ = ["TemporaryFile", "is_stream", "spooled"]
 
 
 def is_stream(X: Any) -> bool:
@@ -35,7 +35,7 @@ def spooled(X: Any, columns: Sequence[str] | None = None) -> SpooledRows:
         ) from error
     handle, name = tempfile.mkstemp(suffix=".arrow", prefix="coterie-")
     os.close(handle)
-    file = _Temporary(Path(name))
+    file = TemporaryFile(Path(name))
     try:
         reader = arrow.RecordBatchReader.from_stream(X)
         with arrow.OSFile(name, "wb") as sink, arrow.ipc.new_file(sink, reader.schema) as writer:
@@ -64,12 +64,12 @@ def spooled(X: Any, columns: Sequence[str] | None = None) -> SpooledRows:
 class SpooledRows(ArrowRows):
     """Rows of a temporary file, which goes with the last of them."""
 
-    def __init__(self, file: _Temporary, columns: Sequence[str] | None) -> None:
+    def __init__(self, file: TemporaryFile, columns: Sequence[str] | None) -> None:
         super().__init__([file.path], columns)
         self.file = file
 
 
-class _Temporary:
+class TemporaryFile:
     """A file that is removed with the last reference to it in the process that made it."""
 
     def __init__(self, path: Path) -> None:

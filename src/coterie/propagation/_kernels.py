@@ -12,7 +12,7 @@ from coterie._typing import FloatArray, IntArray
 @njit(cache=True, nogil=True)
 def squared_lengths(
     X: FloatArray,  # IN (n, d)
-    ends: IntArray,  # IN (e,) rows of X
+    ends: FloatArray,  # IN (e, d)
     indptr: IntArray,  # IN (e + 1,)
     rows: IntArray,  # IN (indptr[-1],) candidates of each end
     factor: FloatArray,  # IN (1, d) for A = diag(factor²), or (d, d) for A = factor factorᵀ
@@ -22,11 +22,11 @@ def squared_lengths(
     d = X.shape[1]
     diagonal = factor.shape[0] == 1
     gap = np.empty(d)
-    for e in range(ends.size):
+    for e in range(len(ends)):
         for at in range(indptr[e], indptr[e + 1]):
             total = 0.0
             for m in range(d):
-                gap[m] = X[rows[at], m] - X[ends[e], m]
+                gap[m] = X[rows[at], m] - ends[e, m]
             if diagonal:
                 for m in range(d):
                     total += (gap[m] * factor[0, m]) ** 2

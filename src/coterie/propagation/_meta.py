@@ -14,9 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from coterie._typing import Array
-from coterie.base import ConstrainedClusterer, broken_pairs
+from coterie.base import ConstrainedClusterer, as_source, broken_pairs
 from coterie.cluster import ConstrainedCompleteLink, COPKMeans, MPCKMeans, SeededKMeans
 from coterie.constraints import Constraints, PairTable
+from coterie.data import StoredRows
 from coterie.exceptions import InvalidParameter
 from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.propagation.diagnose import Diagnosis, diagnose, is_new, pair_keys
@@ -45,11 +46,6 @@ class PropagatingClusterer(ExtensibleClusterer):
 
     A subclass has the parameters `estimator`, `reduce_dim` and `random_state`.
     """
-
-    _instead = (
-        "Which rows are near a pair is searched for among all of them: fit a sample that holds the "
-        "rows in pairs (constraints.subset(rows)), then MPCKMeans(init=model.estimator_) to all."
-    )
 
     estimator: Any
     reduce_dim: Any
@@ -128,6 +124,11 @@ class PropagatingClusterer(ExtensibleClusterer):
         inner._put_in_order(order)
         before = inner.labels_
         inner.labels_ = np.where(before >= 0, number[before], before).astype(before.dtype)
+
+    def _check_new_rows(self, X: Any) -> Any:
+        """Rows in files are left to the estimator inside, which reads them or says why not."""
+        X = as_source(X)
+        return X if isinstance(X, StoredRows) else super()._check_new_rows(X)
 
     def _places(self, X: Any) -> Places:
         inner = self.estimator_

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.statistics import NONE, Shape, sum_rows
+from coterie.data import Block, Rows, fold, map_blocks, without_gaps
 from coterie.distortions import SquaredEuclidean, get_distortion
 
-__all__ = ["cluster_shape"]
+__all__ = ["Labelled", "cluster_shape"]
 
 
-def cluster_shape(model: Any, rows: Array) -> tuple[Array, Array, Array | None]:
+class Labelled(NamedTuple):
+    """The cluster of each row, as state of a pass."""
+
+    labels: Array
+
+
+class _From(NamedTuple):
+    """The point (d,) that rows are summed from, and how many clusters there are."""
+
+    origin: Array
+    n_clusters: int
+
+
+def cluster_shape(model: Any, rows: Any) -> tuple[Array, Array, Array | None]:
     """Labels (n,), centres (K, d) and metrics of the clusters of a model fitted to `rows`.
 
     Centres are the means of the rows of each cluster that has any. Metrics are those the model
     learned for squared Euclidean distances, or the inverses of its covariances; None (Euclidean)
     where it has neither.
     """
-    used, labels = np.unique(model.labels_, return_inverse=True)
+    labels = without_gaps(model.labels_)
+    used = np.flatnonzero(np.bincount(model.labels_))
     return labels, means_by_label(rows, labels), _metrics(model, used)
 
 
-def means_by_label(rows: Array, labels: Array) -> Array:
-    """Means (K, d) of the rows of each label 0..K-1, none of which may be empty."""
-    origin = rows[0].astype(np.float64)
+def means_by_label(rows: Any, labels: Array) -> Array:
+    """Means (K, d) of the rows of each label 0..K-1, none of which may be empty, by one pass."""
+    rows = Rows.of(rows)
+    origin = rows.take(np.array([0]))[0].astype(np.float64)
     counts = np.bincount(labels)
-    sums = np.zeros((counts.size, rows.shape[1]))
-    np.add.at(sums, labels, rows - origin)
-    return sums / counts[:, None] + origin
+    about = _From(origin, counts.size)
+    sums = fold(map_blocks(rows, _sums_by_label, about, state=Labelled(labels)))
+    return np.asarray(sums / counts[:, None] + origin)
+
+
+def _sums_by_label(block: Block, about: _From) -> Array:
+    def pieces() -> Iterator[tuple[int, int, Array]]:
+        for lo, hi, rows in block.chunks():
+            yield lo, hi, rows - about.origin
+
+    shape = Shape(about.n_clusters, about.origin.size)
+    return sum_rows(pieces(), block.state.labels, NONE, NONE, SquaredEuclidean(), shape).sums
 
 
 def _metrics(model: Any, used: Array) -> Array | None:

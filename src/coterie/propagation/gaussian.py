@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.neighbors import KDTree
 
-from coterie._typing import FloatArray, IntArray
+from coterie._typing import FloatArray
 from coterie.constraints import Constraints
+from coterie.data import Block, Rows, map_blocks
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_arguments
-from coterie.propagation import _kernels
-from coterie.propagation.spreading import Lists, Options, spread
+from coterie.propagation._shape import Labelled
+from coterie.propagation.near_ends import Clusters, neighborhoods, scaled
+from coterie.propagation.spreading import Options, spread
 from coterie.validation import check_choice, check_constraints, check_plain_rows
 
-__all__ = ["Fitting", "GaussianNeighborhood", "propagate_gaussian", "read_clusters"]
+__all__ = ["Fitting", "propagate_gaussian", "read_clusters"]
 
 SCALES = ("aim", "paper")
 RADII = ("euclidean", "mahalanobis")
-_KEPT_TREES = 20_000_000  # numbers in the trees that are kept for the next search
-_SLACK = 1e-9  # relative widening of a search whose finds are measured again
 
 
 def propagate_gaussian(
@@ -112,7 +110,7 @@ def propagate_gaussian(
     X = check_plain_rows(X, sparse=False).astype(np.float64, copy=False)
     known = check_constraints(constraints, X.shape[0])
     clusters = read_clusters(X, labels, centers, metrics, fitting)
-    return spread(known, GaussianNeighborhood(X, clusters), options, default_certainty).constraints
+    return spread(known, neighborhoods(X, clusters), options, default_certainty).constraints
 
 
 class Fitting(NamedTuple):
@@ -137,111 +135,7 @@ class Fitting(NamedTuple):
         return np.asarray(ratio if self.scale == "paper" else ratio**2)
 
 
-class Clusters(NamedTuple):
-    """Gaussians of the clusters: A_h = F_h F_hᵀ, covariance c_h A_h⁻¹ around a centre."""
-
-    labels: IntArray  # (n,)
-    centers: FloatArray  # (K, d)
-    factors: FloatArray  # (K or 1, 1, d) diagonal, or (K or 1, d, d): F_h
-    spread: FloatArray  # (K,) c_h
-
-    def metric_of(self, rows: IntArray) -> IntArray:
-        """Number of the metric of each row's cluster: 0 where all share one."""
-        return self.labels[rows] if len(self.factors) > 1 else np.zeros_like(rows)
-
-
-class _Group(NamedTuple):
-    """Ends that share a metric."""
-
-    metric: int
-    tree: Any
-    at: FloatArray  # whitened ends
-    radius: FloatArray
-    which: IntArray  # their numbers among all ends
-
-
-class GaussianNeighborhood:
-    """Rows within a budget of q under the Gaussian of each end."""
-
-    def __init__(self, X: FloatArray, clusters: Clusters) -> None:
-        origin = X.mean(axis=0)  # rows far from the origin keep their digits
-        self.X = X - origin
-        self.clusters = clusters._replace(centers=clusters.centers - origin)
-        self._trees: dict[int, tuple[FloatArray, Any]] = {}
-
-    def count(self, ends: IntArray, budget: float, most: int) -> int:
-        """How many rows are near the ends; an upper bound by rounding."""
-        total = 0
-        for group in self._by_metric(ends, budget):
-            found = group.tree.query_radius(group.at, group.radius, count_only=True)
-            total += int(found.sum())
-            if total > most:
-                break
-        return total
-
-    def lists(self, ends: IntArray, budget: float) -> Lists:
-        """The rows near each end, nearest first."""
-        parts = []
-        for group in self._by_metric(ends, budget):
-            found = group.tree.query_radius(group.at, group.radius)
-            sizes = np.array([len(rows) for rows in found], dtype=np.int64)
-            rows = np.concatenate(found).astype(np.int64)
-            q = self._energy(group.metric, ends[group.which], sizes, rows)
-            kept = q <= budget
-            parts.append((np.repeat(group.which, sizes)[kept], rows[kept], q[kept]))
-        owner, rows, q = (np.concatenate([part[k] for part in parts]) for k in range(3))
-        order = np.lexsort((rows, q, owner))
-        lengths = np.bincount(owner, minlength=ends.size)
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return Lists(indptr, rows[order], q[order])
-
-    def _by_metric(self, ends: IntArray, budget: float) -> Iterator[_Group]:
-        """Ends that share a metric, with a tree over the rows as that metric whitens them."""
-        owner = self.clusters.metric_of(ends)
-        widths = self._widths(ends)
-        for h in np.unique(owner).tolist():
-            which = np.flatnonzero(owner == h)
-            Z, tree = self._tree(h)
-            reach = np.sqrt(budget * widths[which]) * (1 + _SLACK)
-            rounding = 1e-12 * np.abs(Z).max(initial=0.0)
-            yield _Group(h, tree, Z[ends[which]], reach + rounding, which)
-
-    def _tree(self, h: int) -> tuple[FloatArray, Any]:
-        """Rows whitened by metric h and a tree over them, kept as long as memory is no matter."""
-        if h not in self._trees:
-            if (len(self._trees) + 1) * self.X.size > _KEPT_TREES:
-                self._trees.clear()
-            factor = self.clusters.factors[h]
-            Z = self.X * factor[0] if len(factor) == 1 else self.X @ factor
-            self._trees[h] = Z, KDTree(Z)
-        return self._trees[h]
-
-    def _widths(self, ends: IntArray) -> FloatArray:
-        """s_A c_h of each end: what divides the squared length under A_h."""
-        owner = self.clusters.labels[ends]
-        gaps = self.X[ends] - self.clusters.centers[owner]
-        scaled = _scaled(gaps, self.clusters.factors, owner)
-        c = self.clusters.spread[owner]
-        return c * np.exp(-0.5 * _ratio((scaled**2).sum(axis=1), c))
-
-    def _energy(self, metric: int, ends: IntArray, sizes: IntArray, rows: IntArray) -> FloatArray:
-        """q of the candidates of ends that share a metric, measured exactly."""
-        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        lengths = np.empty(rows.size)
-        factor = np.ascontiguousarray(self.clusters.factors[metric])
-        _kernels.squared_lengths(self.X, ends, indptr, rows, factor, lengths)
-        return _ratio(lengths, np.repeat(self._widths(ends), sizes))
-
-
-def _ratio(squared: FloatArray, width: FloatArray) -> FloatArray:
-    """squared / width, where a Gaussian of no width is a point: 0 at it and inf elsewhere."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.where(squared == 0, 0.0, squared / width)
-
-
-def read_clusters(
-    X: FloatArray, labels: Any, centers: Any, metrics: Any, fitting: Fitting
-) -> Clusters:
+def read_clusters(X: Any, labels: Any, centers: Any, metrics: Any, fitting: Fitting) -> Clusters:
     """Check what is known of the clusters and scale their Gaussians by (3.4) and (3.5)."""
     n, d = X.shape
     y = np.asarray(labels)
@@ -253,25 +147,29 @@ def read_clusters(
             f"labels must be {n} integers from 0 to {len(mu) - 1}, one a row of X and one number "
             "a row of centers."
         )
-    y = y.astype(np.int64)
     factors, least = _factors(metrics, len(mu), d)
     under = factors if fitting.radius == "mahalanobis" else np.ones((1, 1, d))
     radius = np.zeros(len(mu))
-    np.maximum.at(radius, y, np.sqrt((_scaled(X - mu[y], under, y) ** 2).sum(axis=1)))
+    for far in map_blocks(Rows.of(X), _farthest, _Around(mu, under), state=Labelled(y)):
+        np.maximum(radius, far, out=radius)
     return Clusters(y, mu, factors, fitting.spread(radius, least))
 
 
-def _scaled(gaps: FloatArray, factors: FloatArray, clusters: IntArray) -> FloatArray:
-    """Each gap (m, d) times F of its cluster, or of all where they share one."""
-    if factors.shape[1] == 1:
-        return gaps * (factors[clusters, 0] if len(factors) > 1 else factors[0])
-    if len(factors) == 1:
-        return np.asarray(gaps @ factors[0])
-    scaled = np.empty_like(gaps)
-    for h in np.unique(clusters):
-        own = clusters == h
-        scaled[own] = gaps[own] @ factors[h]
-    return scaled
+class _Around(NamedTuple):
+    """Centres (K, d), and the factors of the metrics that distances from them are under."""
+
+    centers: FloatArray
+    factors: FloatArray
+
+
+def _farthest(block: Block, around: _Around) -> FloatArray:
+    """Distance (K,) of each cluster's farthest row of the block from its centre."""
+    radius = np.zeros(len(around.centers))
+    for lo, hi, rows in block.chunks():
+        y = block.state.labels[lo:hi]
+        gaps = scaled(rows - around.centers[y], around.factors, y)
+        np.maximum.at(radius, y, np.sqrt((gaps**2).sum(axis=1)))
+    return radius
 
 
 def _factors(metrics: Any, k: int, d: int) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import warnings
 from typing import Any, Self
@@ -9,14 +10,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
+from coterie._typing import Array
 from coterie.constraints import Constraints
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.parameters import check_parameters
 from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation._shape import cluster_shape
-from coterie.propagation.gaussian import Fitting, GaussianNeighborhood, read_clusters
+from coterie.propagation.gaussian import Fitting, read_clusters
+from coterie.propagation.near_ends import neighborhoods
 from coterie.propagation.pipeline import PipelineClusterer
 from coterie.propagation.spreading import Options, Spread, spread
 
@@ -146,7 +150,8 @@ class GPKMeans(PropagatingClusterer):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like or data frame of shape (n_samples, n_features), or rows in files
+            In files if the estimator inside reads them; rows near a pair are then found by passes.
         y : ignored
         constraints : Constraints, optional
         sample_weight : array-like of shape (n_samples,), optional
@@ -163,14 +168,14 @@ class GPKMeans(PropagatingClusterer):
                 f"{type(first).__name__} does not start from centres alone; use start='model'."
             )
         given, threshold = known, self._options().threshold
-        objectives, seen = [_objective(model)], {model.labels_.tobytes()}
+        objectives, seen = [_objective(model)], {_digest(model.labels_)}
         converged = not (known.weight > 0).any()  # nothing to propagate
         near = None if converged or self.reduce_dim is None else self._space(X, known)
         while not converged and len(objectives) <= self.n_rounds:
             given, threshold = self._propagate(X, near, model, known)
             model = self._run_again(first, model, X, given, fit_params)
             objectives.append(_objective(model))
-            labels = model.labels_.tobytes()
+            labels = _digest(model.labels_)
             converged = labels in seen or _settled(objectives, self.tol)
             seen.add(labels)
             logger.debug("round %d: %r", len(objectives) - 1, given)
@@ -184,6 +189,28 @@ class GPKMeans(PropagatingClusterer):
         self.threshold_ = threshold
         self._say_if_nothing_was_propagated(X.shape[1] if near is None else near.shape[1])
         return self
+
+    @property
+    def _reads_stored_rows(self) -> bool:  # type: ignore[override]
+        """Whether all inside do."""
+        return not self._needing_memory()
+
+    @property
+    def _instead(self) -> str:  # type: ignore[override]
+        return (
+            f"It reads files if all inside does, and {' and '.join(self._needing_memory())} "
+            "cannot: put PCKMeans or another estimator that reads them inside, and RCA or nothing "
+            "as reduce_dim."
+        )
+
+    def _needing_memory(self) -> list[str]:
+        """Names of what is inside and works on rows in memory alone."""
+        inner = self._inner()
+        inside = [step for _, step in inner.steps] if isinstance(inner, Pipeline) else [inner]
+        inside += [] if self.reduce_dim is None else [self.reduce_dim]
+        inside = [each for each in inside if each not in ("passthrough", None)]
+        reads = [bool(getattr(each, "_reads_stored_rows", False)) for each in inside]
+        return [type(each).__name__ for each, able in zip(inside, reads, strict=True) if not able]
 
     def _say_if_nothing_was_propagated(self, n_columns: int) -> None:
         """Once a fit; a threshold of 1 asks for it, and so do no pairs."""
@@ -220,12 +247,12 @@ class GPKMeans(PropagatingClusterer):
             space = model.space(X)  # distances there are those of the metric it learned
             labels, centers, metrics = cluster_shape(model.last_step, space)
         else:
-            space = np.asarray(X if near is None else near, dtype=np.float64)
+            space = X if near is None else near
             labels, centers, metrics = cluster_shape(model, space)
         fitting = Fitting.checked(self.scale, self.radius)
         clusters = read_clusters(space, labels, centers, metrics if near is None else None, fitting)
         certainty = self._default_certainty(model)
-        return spread(known, GaussianNeighborhood(space, clusters), self._options(), certainty)
+        return spread(known, neighborhoods(space, clusters), self._options(), certainty)
 
     def _run_again(
         self, first: Any, model: Any, X: Any, given: Constraints, fit_params: dict[str, Any]
@@ -246,6 +273,11 @@ class GPKMeans(PropagatingClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = tags.input_tags.sparse and self.reduce_dim is not None
         return tags
+
+
+def _digest(labels: Array) -> bytes:
+    """A few bytes that tell labels (n,) from others."""
+    return hashlib.blake2b(np.ascontiguousarray(labels), digest_size=16).digest()
 
 
 def _objective(model: Any) -> float:

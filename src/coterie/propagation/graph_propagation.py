@@ -69,6 +69,12 @@ class GraphPropagation(PropagatingClusterer):
     True
     """
 
+    _instead = (
+        "The graph joins every row to its neighbours among all others. GPKMeans looks for rows "
+        "near a pair only, and reads files; or fit a sample that holds the rows in pairs "
+        "(constraints.subset(rows)), then MPCKMeans(init=model.estimator_) to all."
+    )
+
     def __init__(
         self,
         estimator: Any = None,

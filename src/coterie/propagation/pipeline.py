@@ -62,9 +62,9 @@ class PipelineClusterer(BaseEstimator):
         """That of the clusterer."""
         return float(getattr(self.pipeline.steps[-1][1], "default_certainty", 0.95))
 
-    def space(self, X: Any) -> Array:
-        """The rows as the clusterer saw them."""
-        return np.asarray(self.pipeline_[:-1].transform(X), dtype=np.float64)
+    def space(self, X: Any) -> Any:
+        """The rows as the clusterer saw them, an array or in files."""
+        return self.pipeline_[:-1].transform(X)
 
     def _start(self, last: Any, Z: Array) -> Any:
         """The clusterer with the means of the clusters of `init`, where it can start from them."""

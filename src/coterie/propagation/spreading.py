@@ -145,7 +145,7 @@ def spread(
     if not sources.weight.size:
         return Spread(Constraints(n), options.threshold or 1.0)
     ends, numbers = np.unique(sources.pairs, return_inverse=True)
-    search = _Search(numbers.reshape(-1, 2), ends, n, neighborhood, options.share_ends)
+    search = _Search(numbers.reshape(-1, 2), ends, neighborhood, options.share_ends)
     threshold = options.threshold or _auto_threshold(search)
     i, j, source, energy = _find(search, threshold, options.max_pairs)
     strength = np.where(np.isinf(sources.weight), options.hard_weight, sources.weight)
@@ -198,13 +198,13 @@ class _Search:
         self,
         numbers: IntArray,
         ends: IntArray,
-        n: int,
         neighborhood: Neighborhood,
         share_ends: bool,
     ) -> None:
-        self.numbers, self.ends, self.n = numbers, ends, n
+        self.numbers, self.ends = numbers, ends
         self.neighborhood, self.share_ends = neighborhood, share_ends
         self.budget = 0.0
+        self.near = ends  # rows that are near an end, in their order
         self.lists: Lists | None = None
 
     def count(self, budget: float, most: int) -> int:
@@ -219,7 +219,10 @@ class _Search:
             limit = max(limit, _MOST_ROWS)
         if self.neighborhood.count(self.ends, budget, limit) > limit:
             return most + 1
-        self.budget, self.lists = budget, self.neighborhood.lists(self.ends, budget)
+        found = self.neighborhood.lists(self.ends, budget)
+        # By their own numbers: of rows that are near nothing no more than this is held.
+        self.near, numbers = np.unique(found.rows, return_inverse=True)
+        self.budget, self.lists = budget, found._replace(rows=numbers)
         nothing = np.empty(0, dtype=np.int64)
         return self._run(most, nothing, nothing, nothing, np.empty(0))
 
@@ -228,18 +231,19 @@ class _Search:
         out_i, out_j, source = (np.empty(total, dtype=np.int64) for _ in range(3))
         energy = np.empty(total)
         self._run(total, out_i, out_j, source, energy)
-        return out_i, out_j, source, energy
+        return self.near[out_i], self.near[out_j], source, energy
 
     def _run(
         self, most: int, out_i: IntArray, out_j: IntArray, source: IntArray, energy: FloatArray
     ) -> int:
+        """Fill the outputs; rows are those of `self.near`, numbered in their order."""
         assert self.lists is not None
         return int(
             _kernels.near_pairs(
                 self.numbers,
-                self.ends,
+                np.searchsorted(self.near, self.ends),
                 *self.lists,
-                self.n,
+                self.near.size,
                 self.budget,
                 self.share_ends,
                 most,

@@ -118,7 +118,8 @@ class RecipeRows(GroupedRows):
         stamp, number = self.groups[group]
         stamp.check()
         key = (stamp, number, self._name_of_recipe)
-        return decoded_groups.get(key, lambda: self._features(stamp, number))
+        in_all = self.n * self.d * self.dtype.itemsize  # too much where they are sparse
+        return decoded_groups.get(key, lambda: self._features(stamp, number), in_all)
 
     def _features(self, stamp: FileStamp, number: int) -> Any:
         table = _read(stamp, number, self.recipe.columns, self.schema)

@@ -187,7 +187,8 @@ class InformationPlanner(Planner):
         if group is None:
             return None
         why = (
-            f"Row {row} would settle much of what is uncertain; it is in cluster {group + 1} with "
+            f"Row {self.context.space.number(row)} would settle much of what is uncertain; it is "
+            f"in cluster {group + 1} with "
             f"probability {chance[group]:.0%} and in none seen so far with {chance[-1]:.0%}."
         )
         gain = _information(chance[group], belief.error_rate)

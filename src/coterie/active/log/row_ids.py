@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,10 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.active.events import Event
+from coterie.data import StoredRows
 from coterie.exceptions import InvalidParameter
 from coterie.rules import is_text
 
-__all__ = ["RowChanges", "RowIds", "check_ids", "match_ids", "row_hashes", "text_hashes"]
+__all__ = [
+    "RowChanges",
+    "RowIds",
+    "check_ids",
+    "fingerprint",
+    "match_ids",
+    "row_hashes",
+    "text_hashes",
+]
+
+_READ = 1 << 16  # rows that are hashed at once
 
 
 class RowChanges(NamedTuple):
@@ -81,6 +93,22 @@ def check_ids(ids: Any, n: int) -> list[str]:
             "every row needs its own."
         )
     return listed
+
+
+def fingerprint(X: Any) -> str:
+    """A short hash of the rows: shape, type and every value.
+
+    That of dense rows is the same in memory and in files.
+    """
+    sparse = hasattr(X, "indptr") or (isinstance(X, StoredRows) and X.is_sparse)
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps([*map(int, X.shape), str(X.dtype), sparse]).encode())
+    starts = range(0, len(X), _READ) if isinstance(X, StoredRows) else ()
+    for part in (X.read(start, min(start + _READ, X.n)) for start in starts) if starts else [X]:
+        names = ("indptr", "indices", "data")
+        for values in [getattr(part, name) for name in names] if sparse else [part]:
+            digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
 
 
 def row_hashes(X: Any) -> list[str]:

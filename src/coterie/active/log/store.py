@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,14 @@ from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
 from coterie.active.log.lock import FileLock
-from coterie.active.log.row_ids import RowChanges, RowIds, match_ids, row_hashes, text_hashes
+from coterie.active.log.row_ids import (
+    RowChanges,
+    RowIds,
+    fingerprint,
+    match_ids,
+    row_hashes,
+    text_hashes,
+)
 from coterie.active.log.schema import MIGRATIONS, statements
 from coterie.active.log.sums import add_functions, damages, sum_schema
 from coterie.active.query import Answer
@@ -27,21 +32,11 @@ from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
 from coterie.files import new_file
 
-__all__ = ["AnswerStore", "fingerprint"]
+__all__ = ["AnswerStore"]
 
 _HEADER = 100  # bytes, of every SQLite file
 _SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
 _COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
-
-
-def fingerprint(X: Any) -> str:
-    """A short hash of the rows: shape, type and every value."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(json.dumps([*map(int, X.shape), str(X.dtype), hasattr(X, "indptr")]).encode())
-    names = ("indptr", "indices", "data")
-    for part in [getattr(X, name) for name in names] if hasattr(X, "indptr") else [X]:
-        digest.update(np.ascontiguousarray(part).data)
-    return digest.hexdigest()
 
 
 class AnswerStore:

@@ -123,7 +123,7 @@ class ConsolidatePlanner(TwoPhase):
         if not rows.size or self.n_clusters == 1:
             return None
         row = int(rng.choice(rows))
-        return row, f"Row {row} was drawn at random from those without a cluster"
+        return row, f"Row {self.space.number(row)} was drawn at random from those without a cluster"
 
     def distances(self, row: int, hoods: Neighborhoods) -> Float:
         """Distortion to the centroid of each neighbourhood (2b)."""

@@ -90,7 +90,7 @@ class ExplorePlanner(TwoPhase):
         nearest = self.farthest.nearest(sorted(set(hoods.placed) | set(taken)))
         score = np.where(free, nearest if self._scale is None else nearest / self._scale, -1.0)
         row = int(score.argmax())
-        return row, f"Row {row} is the farthest from everything placed so far"
+        return row, f"Row {self.space.number(row)} is the farthest from everything placed so far"
 
     def distances(self, row: int, hoods: Neighborhoods) -> Float:
         """Distance to the nearest member of each neighbourhood."""

@@ -57,7 +57,7 @@ class MinMaxPlanner(ConsolidatePlanner):
         taken = np.flatnonzero(self.space.candidates & ~free).tolist()
         nearest = self.farthest.nearest(sorted(set(hoods.placed) | set(taken)))
         row = int(np.where(free, nearest, -1.0).argmax())
-        return row, f"No placed row resembles row {row} much"
+        return row, f"No placed row resembles row {self.space.number(row)} much"
 
     def distances(self, row: int, hoods: Neighborhoods) -> Float:
         """Distance to the most similar member of each neighbourhood."""

@@ -177,7 +177,8 @@ class TwoPhase(Planner):
         unasked = [m for m in hoods.members[hood] if knowledge.is_open(item.row, m)]
         member = int(rng.choice(unasked))
         tried = len(hoods.members) - len(item.left)
-        reason = why or f"Row {item.row} is still without a cluster after {tried} that it is not in"
+        number = self.space.number(item.row)
+        reason = why or f"Row {number} is still without a cluster after {tried} that it is not in"
         text = f"{reason}; cluster {hood + 1} of {len(hoods.members)} is the nearest to try."
         # A new cluster is one more possibility until all K have been found.
         complete = self.n_clusters is not None and len(hoods.members) >= self.n_clusters

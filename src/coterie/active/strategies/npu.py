@@ -93,7 +93,8 @@ class NPUPlanner(ConsolidatePlanner):
         best_first = -np.sort(-p, axis=1)
         questions = np.minimum(np.arange(1, p.shape[1] + 1), p.shape[1] - 1)
         row = int(rows[(entropy / (best_first @ questions)).argmax()])
-        return row, f"Of row {row} the clustering is the least sure, for what asking costs"
+        number = self.space.number(row)
+        return row, f"Of row {number} the clustering is the least sure, for what asking costs"
 
     def distances(self, row: int, hoods: Neighborhoods) -> Float:
         """Most probable neighbourhood first."""

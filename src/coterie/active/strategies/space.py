@@ -11,7 +11,14 @@ from scipy.sparse import issparse
 from coterie.distortions import Distortion, SquaredEuclidean, get_distortion
 from coterie.exceptions import InvalidParameter
 
-__all__ = ["FarthestFirst", "GroupSums", "Space", "candidate_mask", "distortion_of"]
+__all__ = [
+    "FarthestFirst",
+    "GroupSums",
+    "Space",
+    "candidate_mask",
+    "candidate_rows",
+    "distortion_of",
+]
 
 Float = NDArray[np.float64]
 
@@ -35,17 +42,21 @@ def distortion_of(estimator: Any, given: str | Distortion | None = None) -> Dist
 
 def candidate_mask(candidates: ArrayLike | None, n: int) -> NDArray[np.bool_]:
     """Rows that questions may be about, (n,): those listed, or all."""
-    mask = np.zeros(n, dtype=bool)
     if candidates is None:
-        mask[:] = True
-        return mask
+        return np.ones(n, dtype=bool)
+    mask = np.zeros(n, dtype=bool)
+    mask[candidate_rows(candidates, n)] = True
+    return mask
+
+
+def candidate_rows(candidates: ArrayLike, n: int) -> NDArray[np.int64]:
+    """The rows that were listed, each once, rising."""
     rows = np.asarray(candidates)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size < 2:
         raise InvalidParameter("candidates must list at least two row numbers.")
     if rows.min() < 0 or rows.max() >= n:
         raise InvalidParameter(f"candidates names row {rows.max()}, but rows are 0 to {n - 1}.")
-    mask[rows] = True
-    return mask
+    return np.unique(rows).astype(np.int64)
 
 
 class Space:
@@ -57,14 +68,27 @@ class Space:
     distortion : Distortion
     candidates : ndarray of shape (n,), bool
         Rows that questions may be about.
+    numbers : ndarray of shape (n,), optional
+        What people call the rows, where they are a part of more.
     """
 
-    def __init__(self, X: Any, distortion: Distortion, candidates: NDArray[np.bool_]) -> None:
+    def __init__(
+        self,
+        X: Any,
+        distortion: Distortion,
+        candidates: NDArray[np.bool_],
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
         distortion.check_rows(X)
         self.X = X
+        self._numbers = numbers
         self.n = int(X.shape[0])
         self.distortion = distortion.bind(X)
         self.candidates = candidates
+
+    def number(self, row: int) -> int:
+        """The row as people call it."""
+        return row if self._numbers is None else int(self._numbers[row])
 
     def to_row(self, row: int) -> Float:
         """Distances of all rows from one, (n,)."""
