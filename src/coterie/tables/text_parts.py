@@ -30,7 +30,7 @@ _NONE = "rows hold none of the words"
 class TextPart:
     """A column of text by its words: tf-idf (n, words), CSR, rows of length 1.
 
-    What a table that is read a stretch at a time can teach; otherwise see `TopicsPart`.
+    See `TopicsPart` for what brings texts of one subject together.
     """
 
     kind: ClassVar[str] = "text"
@@ -98,16 +98,18 @@ class TopicsPart:
     components: NDArray[Any] | None = None
 
     @classmethod
-    def learn(cls, table: Table, name: str) -> TopicsPart:
-        """What scikit-learn's `TfidfVectorizer` and `TruncatedSVD` learn from the texts."""
+    def learn(cls, source: str, summary: ColumnSummary) -> TopicsPart:
+        """What scikit-learn's `TfidfVectorizer` and `TruncatedSVD` learn from the texts.
+
+        Of very many texts a sample teaches, the same one however the table is read.
+        """
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = documents(table.column(name))
-        known = [text for text in texts if text.strip()]
+        name, known = summary.name, summary.texts.texts()
         if not known:
             raise InvalidData(
-                f"{table.source}: column {name!r} holds no value; leave it out with `drop`."
+                f"{source}: column {name!r} holds no value; leave it out with `drop`."
             )
         short = sum(len(text.split()) for text in known) < _WORDS * len(known)
         language = "" if short else language_of(known)
@@ -119,10 +121,10 @@ class TopicsPart:
             max_features=_MOST_WORDS,
         )
         try:
-            weights = vectorizer.fit_transform(texts)
+            weights = vectorizer.fit_transform(known)
         except ValueError as error:  # scikit-learn's way to say that no word is left
             raise InvalidData(
-                f"{table.source}: no word of column {name!r} occurs in two rows."
+                f"{source}: no word of column {name!r} occurs in two rows."
             ) from error
         components = None
         if weights.shape[1] > TOPICS < weights.shape[0]:
