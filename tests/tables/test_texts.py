@@ -195,3 +195,13 @@ def test_a_cell_that_says_that_there_is_no_value_is_no_text():
     recipe = Recipe.learn(rows, Choices(text="body"))
     assert "na" not in recipe.parts[0].words
     assert np.flatnonzero(~recipe.with_words(recipe.apply(rows).X)).tolist() == [*range(3, 9)]
+
+
+def test_words_of_most_texts_count_where_texts_have_no_others():
+    rng = np.random.default_rng(0)
+    boats, bread = ["ship", "sail", "tide", "rope", "deck"], ["oven", "dough", "crust", "flour"]
+    texts = [" ".join(rng.choice(boats if t < 40 else bread, 20)) for t in range(60)]
+    rows = table(body=texts)
+    recipe = Recipe.learn(rows, Choices(text="body"))
+    assert set(recipe.parts[0].words) == {*boats, *bread}
+    assert recipe.with_words(recipe.apply(rows).X).all()
