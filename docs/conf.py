@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import BuiltinFunctionType
 from typing import Any
 
 HERE = Path(__file__).parent
@@ -130,7 +131,8 @@ def left_out(_app: object, _what: str, name: str, obj: Any, skip: bool, _options
     )
     made = re.fullmatch(r"set_\w+_request", name) is not None  # by scikit-learn, for routing
     field = type(obj).__name__ == "_tuplegetter"  # of a NamedTuple
-    return skip or made or field or not str(home).startswith("coterie")
+    builtin = isinstance(source, BuiltinFunctionType)
+    return skip or made or field or builtin or not str(home).startswith("coterie")
 
 
 def setup(app: Sphinx) -> None:
