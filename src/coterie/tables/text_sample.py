@@ -74,7 +74,7 @@ class TextSample:
 
 
 def _draws(start: int, n: int) -> Any:
-    """A number of 64 bits for each row from `start` on, (n,): SplitMix64 (Steele et al. 2014)."""
+    """A number of 64 bits for each row from `start` on, (n,): the mixing of SplitMix64."""
     mixed = np.arange(start + 1, start + 1 + n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
