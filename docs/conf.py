@@ -6,6 +6,8 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import BuiltinFunctionType
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
@@ -66,12 +68,15 @@ html_show_sourcelink = False
 html_static_path = ["images"]
 
 
+# tests/test_docs.py sees to it that no public package is missing.
 MODULES = (
-    "coterie", "coterie.constraints", "coterie.cluster", "coterie.mixture", "coterie.propagation",
-    "coterie.transform", "coterie.active", "coterie.metrics", "coterie.tables", "coterie.data",
-    "coterie.inference", "coterie.distortions", "coterie.plot", "coterie.report",
-    "coterie.datasets", "coterie.progress", "coterie.parameters", "coterie.exceptions",
-    "coterie.testing",
+    "coterie", "coterie.constraints", "coterie.cluster", "coterie.mixture", "coterie.records",
+    "coterie.propagation", "coterie.transform", "coterie.active", "coterie.comparison",
+    "coterie.model_selection", "coterie.stability", "coterie.metrics", "coterie.tables",
+    "coterie.data", "coterie.inference", "coterie.distortions", "coterie.plot", "coterie.report",
+    "coterie.studio", "coterie.datasets", "coterie.progress", "coterie.parameters",
+    "coterie.estimators", "coterie.warmup", "coterie.exceptions", "coterie.testing",
+    "coterie.base", "coterie.extension", "coterie.persistence",
 )  # fmt: skip
 
 
@@ -118,15 +123,20 @@ def as_text(
         lines[number] = "".join(pieces)
 
 
-def left_out(
-    _app: object, _what: str, name: str, _obj: object, skip: bool, _options: object
-) -> bool:
-    """Whether to leave out a member: what scikit-learn makes for metadata routing, too."""
-    return skip or re.fullmatch(r"set_\w+_request", name) is not None
+def left_out(_app: object, _what: str, name: str, obj: Any, skip: bool, _options: object) -> bool:
+    """Whether to leave out a member: what others wrote or made, and what "Attributes" lists."""
+    source = getattr(obj, "fget", obj)
+    home = getattr(source, "__module__", None) or getattr(
+        getattr(source, "__objclass__", None), "__module__", "coterie"
+    )
+    made = re.fullmatch(r"set_\w+_request", name) is not None  # by scikit-learn, for routing
+    field = type(obj).__name__ == "_tuplegetter"  # of a NamedTuple
+    builtin = isinstance(source, BuiltinFunctionType)
+    return skip or made or field or builtin or not str(home).startswith("coterie")
 
 
 def setup(app: Sphinx) -> None:
-    """Docstrings after numpydoc has had them; without the methods that scikit-learn makes."""
+    """Docstrings after numpydoc has had them, of members that are ours."""
     app.connect("autodoc-process-docstring", as_text, priority=900)
     app.connect("autodoc-skip-member", left_out)
 

@@ -2,7 +2,7 @@
 K unknown, answers doubtful
 ===========================
 
-TVClust finds the number of clusters and how often answers are right, at the same time.
+TVClust estimates the number of clusters and how often answers are right, at the same time.
 """
 
 import matplotlib.pyplot as plt
@@ -19,5 +19,5 @@ wrong = np.arange(told.n_pairs) % 5 == 0
 known = Constraints.from_arrays(300, told.pairs, np.where(wrong, -told.kind, told.kind))
 model = TVClust(random_state=0).fit(X, constraints=known)
 ax = plot_clusters(model, X, constraints=known)
-ax.set_title(f"{model.n_clusters_} clusters; one answer in five was wrong")
+ax.set_title(f"{model.n_clusters_} of 4 clusters; one answer in five was wrong")
 plt.show()

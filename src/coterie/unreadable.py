@@ -30,7 +30,7 @@ def why_unreadable(X: Any, *, gaps: bool = False) -> str | None:
         return "X is a lazy frame, which has no rows yet: pass X.collect()."
     if isinstance(frame, nw.DataFrame):
         return _not_a_number(frame) or _not_finite(_numbers(frame), frame.columns, gaps)
-    return _not_finite(X, None, gaps)
+    return _no_number_among(X) or _not_finite(X, None, gaps)
 
 
 def _not_a_number(frame: nw.DataFrame[Any]) -> str | None:
@@ -40,14 +40,29 @@ def _not_a_number(frame: nw.DataFrame[Any]) -> str | None:
         if column.dtype.is_numeric() or column.dtype == nw.Boolean:
             continue
         value = next((v for v in column.to_list() if not _is_number(v)), None)
-        if value is None:
-            continue
-        return (
-            f"column {name!r} of X holds {_shown(value)}, which is no number. Leave the column "
-            "out, or turn it into numbers: coterie.tables learns how each column is best used "
-            "(Recipe), scikit-learn's ColumnTransformer does as it is told."
-        )
+        if value is not None:
+            return _no_number(name, value)
     return None
+
+
+def _no_number_among(X: Any) -> str | None:
+    """The first column of an array of objects, or of a list of rows, with a text that is none."""
+    table = np.asarray(X, dtype=object) if isinstance(X, list | tuple) else X
+    if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "OUS":
+        return None
+    for number, column in enumerate(table.T):
+        value = next((v for v in column if isinstance(v, str) and not _is_number(v)), None)
+        if value is not None:
+            return _no_number(number, str(value))
+    return None
+
+
+def _no_number(name: Any, value: Any) -> str:
+    return (
+        f"column {name!r} of X holds {_shown(value)}, which is no number. Leave the column out, or "
+        "turn it into numbers: coterie.tables learns how each column is best used (Recipe), "
+        "scikit-learn's ColumnTransformer does as it is told."
+    )
 
 
 def _numbers(frame: nw.DataFrame[Any]) -> Any:

@@ -379,3 +379,35 @@ def test_a_process_that_is_killed_is_told_and_nothing_is_written(parts, run, mon
     assert killed.exit_code == Exit.WORKERS_LOST
     assert "a process of the pool died" in killed.stderr
     assert listing(".") == before
+
+
+def test_texts_in_parts_are_clustered_by_the_topics_of_the_whole(folder, run):
+    rng = np.random.default_rng(0)
+    own = [[f"{kind}{j}" for j in range(30)] for kind in ("boat", "bread")]
+    y = np.arange(240) % 2
+    texts = [" ".join(["the", "of", *rng.choice(own[k], 12)]) for k in y]
+    texts[3], texts[150] = "", "NA"
+    table = pa.table({"key": [f"d{row}" for row in range(240)], "body": texts})
+    pq.write_table(table, "whole.parquet")
+    (folder / "big").mkdir()
+    for number, start in enumerate(range(0, 240, 60)):
+        pq.write_table(table.slice(start, 60), f"big/{number}.parquet", row_group_size=25)
+    (folder / "pairs.csv").write_text("a,b,kind\nd0,d2,must\nd0,d1,cannot\nd3,d5,must\n")
+    how = ("--id", "key", "--text", "body", "-k", 2, "--seed", 0, "--method", "pckmeans")
+    said = []
+    for data in ("whole.parquet", "big"):
+        done = run(
+            "fit", data, "pairs.csv", *how, "-o", f"{data[:3]}.csv", "--save", f"m{data[:3]}"
+        )
+        assert done.exit_code == 0, done.output
+        assert "2 rows are without words and in no cluster (-1): d3, d150" in done.stderr
+        assert "1 pair about rows that are left out not used" in done.stderr
+        said.append(done.stdout.replace(data[:3], "x"))
+    assert said[0] == said[1]
+    assert "2 clusters of 238 rows" in said[0]
+    assert "60 words" in said[0]
+    assert (folder / "who.csv").read_text() == (folder / "big.csv").read_text()
+    assert "d150,NA,-1" in (folder / "big.csv").read_text()
+    again = run("predict", "mbig", "big", "-o", "again.csv")
+    assert again.exit_code == 0, again.output
+    assert (folder / "again.csv").read_text() == (folder / "big.csv").read_text()

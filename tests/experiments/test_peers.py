@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments" / "pe
 import worker
 from advice import best_of, choices, summary
 from contestants import EVERYONE, GROUP_OF
+from figure import write_names
+from matplotlib import pyplot as plt
 from shapes import SHAPES, make
 from worker import Problem, Worker
 
@@ -108,3 +110,24 @@ def test_those_close_to_the_best_are_named_after_it():
     some = pd.DataFrame({"method": ["a", "b", "c"], "ari": [0.8, 0.81, 0.5]})
     assert best_of(some) == "**b** 0.81, a"
     assert best_of(some[:0]) == "–"
+
+
+def test_no_name_covers_another_or_a_point():
+    rng = np.random.default_rng(0)
+    points = np.c_[10 ** rng.normal(-1, 0.5, 22), rng.normal(0.5, 0.08, 22)]
+    canvas, axis = plt.subplots(figsize=(4.6, 5.0))
+    axis.set(xscale="log", xlim=(3e-4, 300), ylim=(0, 1))
+    names = [f"{'a long ' * (row % 3)}method {row}" for row in range(22)]
+    boxes = write_names(axis, points, names, ["black"] * 22)
+    dots = axis.transData.transform(points)
+    for at, box in enumerate(boxes):
+        assert not box.count_overlaps([*boxes[:at], *boxes[at + 1 :]])
+        assert not any(box.contains(*dot) for other, dot in enumerate(dots) if other != at)
+        assert axis.bbox.contains(box.x0, box.y0)
+        assert axis.bbox.contains(box.x1, box.y1)
+    plt.close(canvas)
+    crowd = np.tile([[0.1, 0.5]], (200, 1))
+    _, axis = plt.subplots(figsize=(1, 1))
+    with pytest.raises(ValueError, match="no room for the name"):
+        write_names(axis, crowd, ["somebody"] * 200, ["black"] * 200)
+    plt.close("all")

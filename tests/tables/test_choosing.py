@@ -161,3 +161,54 @@ def test_a_date_has_a_number_and_the_cycles_it_went_round_twice():
     hours = days + np.array([0, 6, 12]).astype("timedelta64[h]")
     part = Recipe.learn(Table.of("t", {"d": hours})).parts[0]
     assert part.cycles == ["day", "week"]
+
+
+def learned(choices=None, **columns):
+    return Recipe.learn(Table.of("t", {k: texts(v) for k, v in columns.items()}), choices)
+
+
+def test_measures_are_numbers_in_one_unit():
+    weight = [f"{x} kg" for x in range(30, 60)]
+    speed = [f"{x:.1f} km/h".replace(".", ",") for x in np.linspace(3, 90, 30)]
+    phone = ["4G", "5G", "3G"] * 10  # a letter alone is no unit
+    recipe = learned(weight=weight, speed=speed, phone=phone)
+    assert columns_used(recipe) == "2 numbers, 1 category"
+    with pytest.raises(InvalidData, match="column 'weight' mixes KG and MG: bring them to one"):
+        learned(weight=[*weight, "900 mg"])
+
+
+def zips(n, different):
+    return [f"{(37 * (t % different)) % 9973:05d}" for t in range(n)]
+
+
+def test_digits_behind_a_zero_are_codes(tmp_path):
+    x = [str(v) for v in RNG.normal(size=200)]
+    assert columns_used(learned(x=x, zip=zips(200, 12))) == "1 number, 1 category"
+    few = learned(x=x, zip=zips(200, 200))
+    assert columns_used(few) == "1 number; dropped: zip (all different)"
+    many = "holds 120 different codes that begin with 0.*zip:number in `columns`"
+    with pytest.raises(InvalidData, match=many):
+        learned(x=x, zip=zips(200, 120))
+    told = Choices(columns={"zip": "number"})
+    assert columns_used(learned(told, x=x, zip=zips(200, 120))) == "2 numbers"
+    assert columns_used(learned(x=x, share=["0.5", "0", "-0.25", "10"] * 50)) == "2 numbers"
+    table = pa.table({"x": [float(v) for v in x], "zip": zips(200, 12)})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=50)
+    assert columns_used(open_table(tmp_path / "t.parquet").learn()) == "1 number, 1 category"
+    late = pa.table({"zip": [*["12345"] * 50, *zips(50, 12)]})
+    pq.write_table(late, tmp_path / "t.parquet", row_group_size=50)
+    with pytest.raises(InvalidData, match="begins with numbers and goes on with codes like 007"):
+        open_table(tmp_path / "t.parquet").learn()
+
+
+def test_a_word_that_is_read_as_no_value_is_named():
+    towns = ["Windhoek", "Ulm", "Rom"] * 10
+    countries = ["NA", "DE", "IT"] * 10
+    with pytest.raises(
+        InvalidData, match=r"'NA' is read so; if it is a value, set `missing` to ''"
+    ):
+        Recipe.learn(table := Table.of("t", {"c": texts(countries), "t": texts(towns)})).apply(
+            table
+        )
+    choices = Choices(missing="")
+    assert columns_used(learned(choices, c=countries, t=towns)) == "2 categories"

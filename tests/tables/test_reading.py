@@ -55,6 +55,11 @@ WAYS = {
     "t.csv": lambda path: delimited(path, ","),
     "semicolons.csv": lambda path: delimited(path, ";"),
     "tabs.csv": lambda path: delimited(path, "\t"),
+    "bars.csv": lambda path: delimited(path, "|"),
+    "for_excel.csv": lambda path: delimited(path, ";", lambda raw: b"sep=;\r\n" + raw),
+    "bom_for_excel.csv": lambda path: delimited(
+        path, ";", lambda raw: b"\xef\xbb\xbfsep=;\n" + raw
+    ),
     "t.tsv": lambda path: delimited(path, "\t"),
     "t.csv.gz": lambda path: delimited(path, ",", gzip.compress),
     "bom.csv": lambda path: delimited(path, ",", lambda raw: b"\xef\xbb\xbf" + raw),
@@ -194,3 +199,35 @@ def test_no_rows_are_refused_unless_allowed(folder):
     assert read_table(Path("t.csv"), empty=True).n_rows == 0
     with pytest.raises(InvalidData, match="no rows"):
         read_table(Path("t.csv"))
+
+
+def workbook(path, **sheets):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+
+
+def test_a_sheet_with_titles_above_its_header(tmp_path):
+    rows = [["Sales of 2024"], [], ["region", "sold"], ["N", 5], ["S", 7], [" ", None]]
+    workbook(tmp_path / "b.xlsx", Notes=[["made on a Monday"]], Sales=rows)
+    table = read_table(tmp_path / "b.xlsx")
+    assert (table.names, table.n_rows) == (["region", "sold"], 2)
+    assert table.source.endswith("b.xlsx::Sales")
+    assert table.place(1) == "row 5"
+    assert table.notes == ("1 row above the header left out",)
+
+
+def test_a_sheet_of_one_column_and_cells_without_a_name(tmp_path):
+    workbook(tmp_path / "b.xlsx", One=[["x"], [1], [2]], Wide=[["x", "y"], [1, 2, 3]], None_=[[]])
+    assert read_table(tmp_path / "b.xlsx").column("x").numbers.values.tolist() == [1, 2]
+    with pytest.raises(InvalidData, match="Wide: column 3 has no name in the header"):
+        read_table(tmp_path / "b.xlsx::Wide")
+    with pytest.raises(
+        InvalidData, match=r"b.xlsx::None_ holds no header .*Sheets: One, Wide, None_"
+    ):
+        read_table(tmp_path / "b.xlsx::None_")

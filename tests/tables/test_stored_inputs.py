@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coterie import PCKMeans
+from coterie import PPC, PCKMeans
 from coterie.exceptions import InvalidConstraints, InvalidData
 from coterie.tables import (
+    Bundle,
     Choices,
     Note,
     StoredIds,
@@ -139,3 +140,46 @@ def test_features_made_once_are_made_by_the_recipe_they_belong_to(where):
     np.testing.assert_array_equal(plain.read(0, N).ravel(), np.arange(N))
     assert abs(scaled.read(0, N).mean()) < 1e-12
     np.testing.assert_array_equal(plain.read(0, N).ravel(), np.arange(N))
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """Texts of two kinds by id, some without words, whole and in parts (one of them wordless)."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(60) % 2
+    words = np.array([["fish", "boat", "sea", "net"], ["tax", "vote", "law", "court"]])
+    texts = [" ".join(rng.choice(words[kind], 5)) for kind in kinds]
+    for row in (0, 7, *range(20, 30)):
+        texts[row] = ["", "NA", None][row % 3]
+    table = pa.table({"id": [f"t{row}" for row in range(60)], "body": texts})
+    pq.write_table(table, tmp_path / "whole.parquet")
+    pq.write_table(table, tmp_path / "parts.parquet", row_group_size=10)
+    (tmp_path / "pairs.csv").write_text("a,b,kind\nt1,t3,must\nt1,t2,cannot\nt1,t7,must\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("Model", [PCKMeans, PPC])
+def test_texts_without_words_are_apart_in_files_as_in_memory(letters, Model):
+    choices = Choices("id", text="body")
+    outputs = []
+    for read, name in ((read_inputs, "whole"), (stream_inputs, "parts")):
+        inputs = read(letters / f"{name}.parquet", letters / "pairs.csv", choices)
+        assert inputs.X.shape[0] == len(inputs.ids) == 48
+        assert (inputs.ids[0], inputs.ids[-1], inputs.ids[5:7]) == ("t1", "t59", ["t6", "t8"])
+        assert inputs.constraints.n_pairs == 2
+        said = [note for note in inputs.notes if "words" in note or "pair" in note]
+        assert "12 rows are without words and in no cluster (-1): t0, t7, t20" in " ".join(said)
+        assert "1 pair about rows that are left out not used" in said
+        model = Model(2, random_state=0).fit(inputs.X, constraints=inputs.constraints)
+        write_tables(labelled(inputs, model), letters / "out.parquet")
+        outputs.append(pq.read_table(letters / "out.parquet"))
+        again = Bundle(model, inputs.recipe).predict(read_table(letters / "whole.parquet"))
+        assert np.array_equal(again.columns["cluster"], outputs[-1]["cluster"].to_numpy())
+    assert outputs[0].schema == outputs[1].schema
+    assert str(outputs[0].to_pydict()) == str(outputs[1].to_pydict())
+    assert np.flatnonzero(outputs[0]["cluster"].to_numpy() < 0).tolist() == [0, 7, *range(20, 30)]
+    placed = np.array([row for row in range(60) if outputs[1]["cluster"][row].as_py() >= 0])
+    rows = open_table(letters / "parts.parquet").rows(inputs.recipe)
+    some = rows.only(placed[10:])
+    assert np.array_equal(some.read(2, 30), rows.take(placed[12:40]))
+    assert np.array_equal(some.cut(5, 38).take(np.array([1, 32])), rows.take(placed[[16, 47]]))

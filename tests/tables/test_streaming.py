@@ -48,6 +48,8 @@ CHOICES = {
     "numbers as categories": Choices(features=["town"], categorical=["age"], impute=True),
     "words": Choices(features=["note"], columns={"note": "words"}),
     "words and numbers": Choices(features=["age"], columns={"note": "words"}, scale=True),
+    "topics": Choices(text="note"),
+    "topics and numbers": Choices(features=["age"], text="note", scale=True),
 }
 
 
@@ -102,7 +104,6 @@ def test_ids_of_the_table(people):
         (Choices(features=["height"]), r"0\.parquet, row group 0, row 3: no value in column"),
         (Choices(features=["heights"]), "has no column 'heights'"),
         (Choices(features=["key"]), "holds 500 different texts"),
-        (Choices(text="note"), "topics of column 'note' need all texts in memory.*note:words"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place(people, choices, words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from sklearn.preprocessing import normalize
 
 from coterie import PCKMeans
 from coterie.exceptions import InvalidData, InvalidModel
-from coterie.tables import Bundle, Choices, Recipe, Table, load_bundle, save_bundle
+from coterie.tables import Bundle, Choices, Recipe, Table, load_bundle, save_bundle, text_sample
 from coterie.tables.stop_words import LANGUAGES, language_of, stop_words
+from coterie.tables.text_sample import TextSample
 
 TOPICS = 4
 
@@ -138,3 +140,68 @@ def test_without_any_word_that_two_texts_share():
                      Choices(text="body"))  # fmt: skip
     with pytest.raises(InvalidData, match="column 'body' holds no value"):
         Recipe.learn(table(body=["", ""]), Choices(text="body"))
+
+
+def cut(texts, edges):
+    """Tables of the texts between the edges, one below the other."""
+    return [table(body=texts[lo:hi]) for lo, hi in pairwise(edges)]
+
+
+def test_topics_of_stretches_are_those_of_the_whole():
+    texts, _ = documents()
+    texts[5] = texts[390] = ""
+    rows = table(body=texts)
+    for choices in (Choices(text="body"), Choices()):  # told that it is text, and found out
+        whole = Recipe.learn(rows, choices)
+        parts = Recipe.learn_from(cut(texts, [0, 3, 200, 200, 400]), choices)
+        assert np.array_equal(whole.apply(rows).X, parts.apply(rows).X)
+
+
+@pytest.mark.parametrize(("texts", "letters"), [(150, 1 << 28), (50_000, 60_000)])
+def test_a_sample_of_many_texts_teaches_what_all_of_them_do(monkeypatch, texts, letters):
+    monkeypatch.setattr(text_sample, "_MOST_TEXTS", texts)
+    monkeypatch.setattr(text_sample, "_MOST_LETTERS", letters)
+    many, classes = documents(1200)
+    learned = Recipe.look_at(cut(many, [0, 500, 501, 1200]), Choices(text="body"))
+    again = Recipe.look_at_whole(table(body=many), Choices(text="body"))
+    rows = table(body=many)
+    X = learned.recipe.apply(rows).X
+    assert np.array_equal(X, again.recipe.apply(rows).X)
+    assert learned.notes == again.notes
+    assert "body: topics learned from " in learned.notes[0]
+    assert "of 1200 texts, drawn by chance" in learned.notes[0]
+    found = KMeans(TOPICS, n_init=3, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(classes, found) > 0.9
+
+
+def test_every_text_has_the_same_chance_to_be_in_the_sample(monkeypatch):
+    monkeypatch.setattr(text_sample, "_MOST_TEXTS", 200)
+    sample = TextSample()
+    for start in range(0, 2000, 70):
+        rows = range(start, min(start + 70, 2000))
+        sample.add(start, [None if row % 2 else f"{row}" for row in rows])
+    kept = np.array([int(text) for text in sample.texts()])
+    assert (sample.n_seen, kept.size, sample.is_sample) == (1000, 200, True)
+    assert np.array_equal(kept, np.sort(kept))
+    assert not (kept % 2).any()
+    quarters = np.bincount(kept // 500, minlength=4)
+    assert np.all(np.abs(quarters - 50) < 4 * np.sqrt(50 * 0.75))
+
+
+def test_a_cell_that_says_that_there_is_no_value_is_no_text():
+    texts, _ = documents(60)
+    texts[3:9] = ["NA"] * 6
+    rows = table(body=texts)
+    recipe = Recipe.learn(rows, Choices(text="body"))
+    assert "na" not in recipe.parts[0].words
+    assert np.flatnonzero(~recipe.with_words(recipe.apply(rows).X)).tolist() == [*range(3, 9)]
+
+
+def test_words_of_most_texts_count_where_texts_have_no_others():
+    rng = np.random.default_rng(0)
+    boats, bread = ["ship", "sail", "tide", "rope", "deck"], ["oven", "dough", "crust", "flour"]
+    texts = [" ".join(rng.choice(boats if t < 40 else bread, 20)) for t in range(60)]
+    rows = table(body=texts)
+    recipe = Recipe.learn(rows, Choices(text="body"))
+    assert set(recipe.parts[0].words) == {*boats, *bread}
+    assert recipe.with_words(recipe.apply(rows).X).all()

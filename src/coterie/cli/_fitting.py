@@ -97,9 +97,9 @@ def fit_model(
 
 def check_fits(estimator: Any, inputs: Inputs | StoredInputs, clusters: int | None) -> None:
     """Refuse, in the words of the command line, what the estimator could not be fitted to."""
-    if clusters is not None and clusters > inputs.table.n_rows:
+    if clusters is not None and clusters > len(inputs.ids):
         raise InvalidParameter(
-            f"-k {clusters}: there are only {inputs.table.n_rows} rows; ask for fewer clusters."
+            f"-k {clusters}: there are only {len(inputs.ids)} rows; ask for fewer clusters."
         )
     X = inputs.X
     is_sparse = X.is_sparse if isinstance(X, RecipeRows) else sparse.issparse(X)

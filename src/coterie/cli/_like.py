@@ -32,7 +32,7 @@ def number_like(
         )
     ids, old_ids = kept_ids(inputs), old.ids
     if ids is None or old_ids is None:
-        n, n_old = inputs.table.n_rows, len(old.model.labels_)
+        n, n_old = len(inputs.ids), len(old.model.labels_)
         if n != n_old:
             raise InvalidData(
                 f"{folder} was fitted to {n_old} rows, and there are {n}: rows must be known by "

@@ -264,7 +264,7 @@ def _write(
         seed=asked.seed,
         data=reading.name,
         constraints=None if asked.pairs is None else asked.pairs.name,
-        n_rows=inputs.table.n_rows,
+        n_rows=len(inputs.ids),
         n_features=inputs.X.shape[1],
         id_column=inputs.recipe.id_column,
         columns=columns_used(inputs.recipe),
@@ -309,7 +309,7 @@ def _summary(
     broken = getattr(model, "violations_", ())
     return {
         "method": bundle.made["method"],
-        "n_rows": inputs.table.n_rows,
+        "n_rows": len(inputs.ids),
         "n_features": int(inputs.X.shape[1]),
         "columns": bundle.made["columns"],
         "n_pairs": inputs.constraints.n_pairs,

@@ -110,10 +110,10 @@ def texts_of_arrow(values: Any) -> Any:
         return arrow.array(listed, arrow.large_string())
 
 
-def any_has(values: Any, sign: str) -> bool:
-    """Whether a sign stands in some text."""
+def any_has(values: Any, pattern: str) -> bool:
+    """Whether a pattern occurs in some text."""
     compute = import_module("pyarrow.compute")
-    return bool(compute.any(compute.match_substring(_plain(values), sign)).as_py())
+    return bool(compute.any(compute.match_substring_regex(_plain(values), pattern)).as_py())
 
 
 def arrow_seconds(values: Any) -> NDArray[np.float64]:

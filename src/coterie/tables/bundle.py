@@ -68,7 +68,7 @@ class Bundle:
 
     def _results(self, X: Any) -> dict[str, Any]:
         if not X.shape[0]:
-            return {"cluster": np.empty(0, dtype=np.int32)}
+            return results_of(self.model, X, np.empty(0, dtype=np.int32), new=True)
         with warnings.catch_warnings():
             # The recipe sees to it that columns are those fitted to; a model that was fitted to
             # rows in files knows their names, and scikit-learn would miss them.

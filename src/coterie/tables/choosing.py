@@ -99,7 +99,21 @@ def _use(source: str, summary: ColumnSummary, choices: Choices, comma: bool) -> 
     if not summary.known:
         return Use("drop", reason="no values")
     asked = summary.name in choices.features
+    if summary.codes and not summary.plain.bad:
+        return _code(source, summary, asked)
     return _number(summary, comma, asked) or _written(source, summary, comma, asked)
+
+
+def _code(source: str, summary: ColumnSummary, asked: bool) -> Use:
+    """Digits behind a zero, as in zip codes: names of something, not amounts."""
+    if summary.began_as_numbers:
+        raise InvalidData(
+            f"{source}: column {summary.name!r} begins with numbers and goes on with codes like "
+            f"007: say which it is in `columns`, {summary.name}:number or {summary.name}:category."
+        )
+    if summary.n_rows >= _FEWEST and not asked and summary.counts:
+        return Use("drop", reason=_COUNTING[0])
+    return _text(source, summary, asked)
 
 
 def _as_told(source: str, summary: ColumnSummary, kind: str, form: str, comma: bool) -> Use:
@@ -162,10 +176,12 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
             reason = f"an id: {reason}"
         return Use("drop", reason=reason)
     if different > limit:
+        what = "codes that begin with 0" if summary.codes else "texts"
+        number = f", or say {summary.name}:number in `columns`" if summary.codes else ""
         raise InvalidData(
-            f"{source}: column {summary.name!r} holds {summary.different} different texts. "
+            f"{source}: column {summary.name!r} holds {summary.different} different {what}. "
             "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
-            "`categorical`."
+            f"`categorical`{number}."
         )
     return Use("category")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -24,15 +25,16 @@ from coterie.tables.unpacking import unpacked_gzip
 __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
 _LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a long text
+_FOR_EXCEL = re.compile(rb"\A(?:\xef\xbb\xbf)?sep=.\r?\n")  # says which sign parts values
 _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 def read_delimited(path: Path, delimiter: str | None = None) -> Table:
     """A file with a header, plain or gzipped, in UTF-8; the delimiter is found if not given."""
     raw, notes = _as_utf8(path, _checked_bytes(path))
-    first = raw.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
+    first = raw.lstrip(b"\r\n").split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
     # The sign that parts the header's names; a tie goes to the comma.
-    mark = delimiter or max(",;\t", key=first.count)
+    mark = delimiter or max(",;\t|", key=first.count)
     columns, renamed = _read_by_arrow(path, raw, mark) or _read_plain(path, raw, mark)
     n_rows = len(next(iter(columns.values())))
 
@@ -45,8 +47,10 @@ def read_delimited(path: Path, delimiter: str | None = None) -> Table:
 def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     """The bytes in UTF-8, and a note if they were in the usual 8-bit code of Windows.
 
-    Text is in that code if not one letter of it is UTF-8; otherwise a byte of it is damaged.
+    Text is in that code if not one letter of it is UTF-8; otherwise a byte of it is damaged. A line
+    for Excel alone is made blank, so that lines keep their numbers.
     """
+    raw = _FOR_EXCEL.sub(b"\n", raw)
     try:
         raw.decode("utf-8")
         return raw, ()
@@ -115,7 +119,9 @@ def _read_plain(path: Path, raw: bytes, delimiter: str) -> _Read:
     for line, values in records:
         if len(values) != len(names):
             raise InvalidData(
-                f"{path}, line {line}: {len(values)} values for {len(names)} columns."
+                f"{path}, line {line}: {len(values)} values for the {len(names)} columns of the "
+                "header. Delete what stands above the header, or put values that hold a "
+                f"{delimiter!r} in quotes."
             )
         rows.append(values)
     by_column = zip(*rows, strict=True) if rows else ((),) * len(names)

@@ -20,10 +20,15 @@ DAY = 86_400.0  # seconds
 _LONGEST = 48  # letters; longer texts are read by no format
 _GAP = "'’\u00a0\u202f\u2009 "  # between groups of three digits, beside the comma or the point
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|CAD|AUD|SEK|NOK|DKK|PLN|Fr\.|kr|zł"
+# Of two letters at least: 5G and 3M are as likely codes.
+_MEASURE = (
+    r"kg|mg|lbs?|oz|km/h|mph|km|cm|mm|ft|sqft|km²|m²|m³|m2|m3|ml|cl|hl|kWh|kW|MW|°C|°F|[kMGT]i?B|min|ms"
+    r"|hrs?|px|pcs|ppm|bar|hPa"
+)
 _AMOUNT = re.compile(
     rf"(?P<open>\()?(?P<sign>[+\-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<inner>[+\-−]?)"
     rf"(?P<body>[.,]?\d[\d.,{_GAP}]*?)(?P<power>[eE][+-]?\d+)?"
-    rf"\s*(?P<after>{_CURRENCY}|%|‰)?(?P<close>\))?",
+    rf"\s*(?P<after>{_CURRENCY}|%|‰|{_MEASURE})?(?P<close>\))?",
     re.ASCII | re.IGNORECASE,
 )
 
@@ -54,10 +59,10 @@ def _amount(text: str, point: str) -> float:
 
 
 def unit_of(text: str) -> str:
-    """The currency or the percent sign that a number is written with, "" for none.
+    """The currency, percent sign or measure that a number is written with, "" for none.
 
-    >>> unit_of("$1,200"), unit_of("12 %"), unit_of("7")
-    ('$', '%', '')
+    >>> unit_of("$1,200"), unit_of("12 %"), unit_of("1.8 kg"), unit_of("7")
+    ('$', '%', 'KG', '')
     """
     found = _AMOUNT.fullmatch(text.strip())
     return "" if found is None else (found["before"] or found["after"] or "").upper()

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
+from coterie.data import Block, map_blocks
+from coterie.data import Rows as BlockRows
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables.arrays import read_npy
 from coterie.tables.choices import VECTORS, Choices
@@ -19,7 +21,7 @@ from coterie.tables.notes import Note
 from coterie.tables.pairs import name_conflict, read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.recipe import Recipe
-from coterie.tables.stored_ids import StoredIds
+from coterie.tables.stored_ids import SomeIds, StoredIds
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
 from coterie.tables.table import Column, RowNumbers, Table
 from coterie.tables.where import kept_rows
@@ -91,11 +93,15 @@ class StoredInputs(NamedTuple):
     Attributes
     ----------
     table : StoredTable
-    ids : RowNumbers or StoredIds
+        Of all rows.
+    ids : sequence of str
+        Of those that are fitted to.
     recipe : Recipe
     X : RecipeRows
     constraints : Constraints
     notes : list of str
+    placed : (m,) ndarray of int or None
+        The numbers of the rows that are fitted to; None for all. Others are texts without words.
     """
 
     table: StoredTable
@@ -104,6 +110,7 @@ class StoredInputs(NamedTuple):
     X: RecipeRows
     constraints: Constraints
     notes: list[str]
+    placed: NDArray[np.int64] | None = None
 
 
 def read_inputs(
@@ -263,7 +270,8 @@ def stream_inputs(
     """As `read_inputs`, for Parquet files that need not fit in memory.
 
     One pass over the files teaches the recipe; features are made whenever rows are read. Of the
-    ids only those that pairs name are looked up, by another pass over their column.
+    ids only those that pairs name are looked up, by another pass over their column. Of texts alone,
+    one more pass finds those without words.
 
     Parameters
     ----------
@@ -286,7 +294,31 @@ def stream_inputs(
     known = _pairs(pairs, ids, choices, hard)
     recipe, notes, constant = table.look_at(choices)
     told = [*notes, *_constant(table, constant, len(recipe.feature_names)), *_none(pairs, known)]
-    return StoredInputs(table, ids, recipe, table.rows(recipe), known, told)
+    inputs = StoredInputs(table, ids, recipe, table.rows(recipe), known, told)
+    return _placed(inputs) if recipe.of_texts else inputs
+
+
+def _placed(inputs: StoredInputs) -> StoredInputs:
+    """Without the texts that hold no words, if there are some."""
+    parts = map_blocks(BlockRows(inputs.X), _with_words, None)
+    with_words = np.concatenate(list(parts))
+    if with_words.all():
+        return inputs
+    rows = np.flatnonzero(with_words)
+    constraints, lost = _kept_pairs(inputs.constraints, rows)
+    told = _without_words(inputs.ids, np.flatnonzero(~with_words))
+    return inputs._replace(
+        ids=SomeIds(inputs.ids, rows),
+        X=inputs.X.only(rows),
+        constraints=constraints,
+        notes=[*inputs.notes, told, *lost],
+        placed=rows,
+    )
+
+
+def _with_words(block: Block, _: None) -> NDArray[np.bool_]:
+    """Which rows of a block (b,) hold any of the words."""
+    return np.concatenate([Recipe.with_words(rows) for _, _, rows in block.chunks()])
 
 
 def _pairs(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.tables.inputs import Inputs, StoredInputs
 from coterie.tables.results import results_of, scattered
@@ -36,11 +37,24 @@ def labelled(
         yield _whole(inputs, model, numbers, bare)
         return
     for table, X in _stretches(inputs, model):
-        rows = slice(start, start + table.n_rows)
-        results = results_of(model, X, model.labels_[rows], rows=rows)
+        results = _of_stretch(inputs, model, X, start, table.n_rows)
         kept = only_ids(table, inputs.recipe.id_column, start) if bare else table
         yield with_results(kept, results, numbers)
         start += table.n_rows
+
+
+def _of_stretch(
+    inputs: StoredInputs, model: Any, X: Any, start: int, n: int
+) -> dict[str, NDArray[Any]]:
+    """What the model says of rows start..start + n of the files, whose features are X."""
+    if inputs.placed is None:
+        rows = slice(start, start + n)
+        return results_of(model, X, model.labels_[rows], rows=rows)
+    lo, hi = np.searchsorted(inputs.placed, [start, start + n])
+    at = inputs.placed[lo:hi] - start
+    picked = None if X is None else X[at]
+    results = results_of(model, picked, model.labels_[lo:hi], rows=slice(lo, hi))
+    return scattered(results, at, n)
 
 
 def only_ids(table: Table, id_column: str | None, start: int = 0) -> Table:

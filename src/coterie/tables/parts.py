@@ -261,8 +261,13 @@ def missing_value(table: Table, column: Column, absent: Any) -> InvalidData:
     """What to say of rows (n,) that hold no value."""
     rows = np.flatnonzero(absent)
     others = f" ({rows.size} such rows)" if rows.size > 1 else ""
+    written = {text for text in column.texts()[rows] if text and not text.isspace()}
+    word = (
+        f" ({min(written)!r} is read so; if it is a value, set `missing` to '')" if written else ""
+    )
+    number = column.kind == "number" or not column.numbers.bad.size
+    ppc = "; PPC (--method ppc) takes missing numbers as they are" if number else ""
     return InvalidData(
-        f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}. "
-        "Fill it in, or fit with `impute`, or leave the column out with `drop`; PPC (--method ppc) "
-        "takes missing numbers as they are."
+        f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}"
+        f"{word}. Fill it in, or fit with `impute`, or leave the column out with `drop`{ppc}."
     )

@@ -101,7 +101,7 @@ class Recipe:
         """As `learn`, with what else was seen on the way."""
         choices = choices.settled()
         if table.matrix is None:
-            return cls.look_at([table], choices, whole=True)
+            return cls.look_at([table], choices)
         _refuse_choices_for_matrix(table, choices)
         parts: tuple[Part, ...] = (MatrixPart.learn(table.matrix, choices.scale),)
         return Learned(cls(choices.id_column, parts, where=tuple(choices.where)), [], [])
@@ -115,13 +115,8 @@ class Recipe:
         return cls.look_at(tables, choices).recipe
 
     @classmethod
-    def look_at(
-        cls, tables: Iterable[Table], choices: Choices | None = None, *, whole: bool = False
-    ) -> Learned:
-        """As `learn_from`, with what else was seen on the way.
-
-        If `whole` there is one table only, which may be looked at again: topics of texts need that.
-        """
+    def look_at(cls, tables: Iterable[Table], choices: Choices | None = None) -> Learned:
+        """As `learn_from`, with what else was seen on the way."""
         choices = (choices or Choices()).settled()
         summaries: list[ColumnSummary] | None = None
         first: Table | None = None
@@ -138,10 +133,11 @@ class Recipe:
             raise InvalidData("there is no row to learn from.")
         uses = decide(first.source, summaries, choices)
         used = [(s, use) for s, use in zip(summaries, uses, strict=True) if use.kind != "drop"]
-        parts = [_part(first, summary, use, choices, whole) for summary, use in used]
+        parts = [_part(first, summary, use, choices) for summary, use in used]
         notes, constant = [], []
         for part, (summary, use) in zip(parts, used, strict=True):
             notes += [Note(summary.name, 0, use.note)] if use.note else []
+            notes += _sampled(part, summary)
             if isinstance(part, NumberPart | CategoryPart | DatePart):
                 kept = part.fill not in (None, False) or getattr(part, "gaps", False)
                 filled = summary.n_rows - summary.known if kept else 0
@@ -177,7 +173,8 @@ class Recipe:
         """Whether rows are known by texts alone: those without words then have no place."""
         return all(isinstance(part, TextPart | TopicsPart) for part in self.parts)
 
-    def with_words(self, X: Any) -> Any:
+    @staticmethod
+    def with_words(X: Any) -> Any:
         """Which rows of the features X (n, d) hold anything, (n,)."""
         if not isinstance(X, np.ndarray):
             return np.diff(X.indptr) > 0
@@ -288,7 +285,7 @@ def _filled(content: Any, arrays: Mapping[str, Any]) -> Any:
     return {**content, "parts": parts}
 
 
-def _part(table: Table, summary: ColumnSummary, use: Use, choices: Choices, whole: bool) -> Part:
+def _part(table: Table, summary: ColumnSummary, use: Use, choices: Choices) -> Part:
     """The part that a column calls for."""
     source, name = table.source, summary.name
     if use.kind == "number":
@@ -301,13 +298,15 @@ def _part(table: Table, summary: ColumnSummary, use: Use, choices: Choices, whol
         return VectorPart.learn(table, name)
     if use.kind == "words":
         return TextPart.learn(source, summary)
-    if not whole:
-        raise InvalidData(
-            f"{source}: the topics of column {name!r} need all texts in memory, and rows are read "
-            f"a stretch at a time. Use its words alone ({name}:words in `columns`), or give one "
-            "file that fits in memory, or leave the column out with `drop`."
-        )
-    return TopicsPart.learn(table, name)
+    return TopicsPart.learn(source, summary)
+
+
+def _sampled(part: Part, summary: ColumnSummary) -> list[Note]:
+    """A note, if only some of the texts taught."""
+    if not isinstance(part, TopicsPart) or not summary.texts.is_sample:
+        return []
+    taught, seen = len(summary.texts.texts()), summary.texts.n_seen
+    return [Note(summary.name, 0, f"topics learned from {taught} of {seen} texts, drawn by chance")]
 
 
 def _is_constant(part: Part, summary: ColumnSummary) -> bool:
@@ -320,9 +319,8 @@ def _is_constant(part: Part, summary: ColumnSummary) -> bool:
 def _role(name: str, choices: Choices) -> str:
     """What a summary has to look at in a column."""
     kind = choices.kind_of(name).partition("/")[0]
-    return {"category": "category", "words": "words", "text": "left", "vector": "left"}.get(
-        kind, "any"
-    )
+    told = {"category": "category", "words": "words", "text": "text", "vector": "left"}
+    return told.get(kind, "any")
 
 
 def _per_feature(part: Part, name: str, default: float) -> list[float]:

@@ -38,6 +38,8 @@ def results_of(
     For the rows it was fitted to (not `new`) that takes their pairs into account, where it can;
     `rows` are those of them that X and `labels` are about.
     """
+    if not len(labels) and hasattr(model, "predict_proba"):
+        return {"cluster": labels, "confidence": np.empty(0)}
     if hasattr(model, "resp_") and not new:
         shares = model.resp_[rows]
     elif hasattr(model, "predict_proba"):

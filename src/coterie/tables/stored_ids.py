@@ -7,12 +7,13 @@ from importlib import import_module
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData
 from coterie.tables.arrow import arrow_texts, texts_of_arrow
 from coterie.tables.streaming import StoredTable
 
-__all__ = ["StoredIds"]
+__all__ = ["SomeIds", "StoredIds"]
 
 
 class StoredIds(Sequence[str]):
@@ -74,3 +75,22 @@ class StoredIds(Sequence[str]):
                 f"column {self.column.name!r}: the id {wanted[number]!r} is used twice (rows "
                 f"{other} and {at[place]}); ids must differ."
             )
+
+
+class SomeIds(Sequence[str]):
+    """The ids of some rows (m,) out of all of them."""
+
+    def __init__(self, ids: Sequence[str], rows: NDArray[np.int64]) -> None:
+        self.ids, self.rows = ids, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self.ids[row] for row in self.rows[index].tolist()]
+        return self.ids[int(self.rows[index])]

@@ -13,7 +13,7 @@ from coterie.exceptions import CoterieError, InvalidData, MissingDependency
 from coterie.tables.header import distinct_names
 from coterie.tables.table import Column, Table, values_of
 from coterie.tables.unpacking import check_unpacked
-from coterie.words import nearest
+from coterie.words import counted, nearest
 
 __all__ = ["INSIDE", "read_duckdb", "read_sqlite", "read_xlsx", "split_name"]
 
@@ -34,9 +34,10 @@ def split_name(path: Path) -> tuple[Path, str | None]:
 
 
 def read_xlsx(path: Path, name: str | None = None) -> Table:
-    """A sheet of an Excel workbook; the first one that is not empty, or the one of this name.
+    """A sheet of an Excel workbook; the first one with rows in it, or the one of this name.
 
-    The first row with values is the header; cells are the values that Excel last worked out.
+    The first row with values is the header, titles above it aside; cells are the values that Excel
+    last worked out.
     """
     openpyxl = _needed("openpyxl", "reading Excel files", "excel")
     try:
@@ -50,31 +51,40 @@ def read_xlsx(path: Path, name: str | None = None) -> Table:
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         wanted = [_chosen(path, name, sheets, "sheet")] if name else list(sheets)
         for title in wanted:
-            rows = [list(row) for row in sheets[title].iter_rows(values_only=True)]
-            start = next((i for i, row in enumerate(rows) if any(v is not None for v in row)), None)
-            if start is not None:
-                return _sheet(path, title, rows, start)
-    raise InvalidData(f"{path} is empty.")
+            cells = [
+                [_blank_is_none(value) for value in row]
+                for row in sheets[title].iter_rows(values_only=True)
+            ]
+            filled = [line for line, row in enumerate(cells) if _n_values(row)]
+            if len(filled) > 1:
+                return _sheet(f"{path}{_MARK}{title}", cells, filled)
+    place = f"{path}{_MARK}{name}" if name else str(path)
+    raise InvalidData(f"{place} holds no header with rows below it. Sheets: {', '.join(sheets)}.")
 
 
-def _sheet(path: Path, title: str, rows: list[list[Any]], start: int) -> Table:
-    header = rows[start]
-    width = max(i for i, value in enumerate(header) if value is not None) + 1
-    lines = [
-        number
-        for number in range(start + 1, len(rows))
-        if any(value is not None for value in rows[number])
-    ]
+def _sheet(source: str, cells: list[list[Any]], filled: list[int]) -> Table:
+    """The table whose header is the first of the `filled` lines that is no title."""
+    start = next((at for at, line in enumerate(filled) if _n_values(cells[line]) > 1), 0)
+    if start == len(filled) - 1:
+        start = 0  # one column, and a remark in the last line
+    header, lines = cells[filled[start]], filled[start + 1 :]
+    width = 1 + max(
+        at for line in filled[start:] for at, value in enumerate(cells[line]) if value is not None
+    )
     names = ["" if value is None else str(value) for value in header[:width]]
-    values = [[_blank_is_none(value) for value in rows[line][:width]] for line in lines]
-    table = _table(f"{path}{_MARK}{title}", names, values)
+    table = _table(source, names, [cells[line][:width] for line in lines])
+    above = f"{counted(start, 'row')} above the header left out" if start else None
     return Table(
         table.source,
         table.n_rows,
         table.columns,
         place=lambda row: f"row {lines[row] + 1}",
-        notes=table.notes,
+        notes=(*([above] if above else []), *table.notes),
     )
+
+
+def _n_values(row: Sequence[Any]) -> int:
+    return sum(value is not None for value in row)
 
 
 def read_sqlite(path: Path, name: str | None = None) -> Table:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coterie.data import open_column
 from coterie.data.grouped import GroupedRows
@@ -98,12 +100,22 @@ class StoredTable:
         return RecipeRows(self, recipe)
 
 
+class _Group(NamedTuple):
+    """A row group, and which of its rows (b,) are in; None for all."""
+
+    stamp: FileStamp
+    number: int
+    rows: NDArray[np.int64] | None = None
+
+
 class RecipeRows(GroupedRows):
     """Features of a `StoredTable` by a `Recipe`: rows for `fit` and `predict`."""
 
+    groups: list[_Group]
+
     def __init__(self, table: StoredTable, recipe: Recipe) -> None:
         self.recipe, self.schema = recipe, table.schema
-        self.groups, self.edges = list(table.groups), table.edges
+        self.groups, self.edges = [_Group(*group) for group in table.groups], table.edges
         self.n, self.d = table.n_rows, len(recipe.feature_names)
         self.names = recipe.feature_names
         sample = recipe.apply(next(table.tables())).X
@@ -111,15 +123,29 @@ class RecipeRows(GroupedRows):
         self.dtype = sample.dtype
         self._name_of_recipe = uuid4().hex  # by which a worker knows features it has made before
 
+    def only(self, rows: NDArray[np.int64]) -> Self:
+        """Some of the rows, whose numbers (m,) rise; features made before serve them, too."""
+        part = copy.copy(self)
+        cuts = np.searchsorted(rows, self.edges)
+        part.groups = [
+            group._replace(rows=rows[lo:hi] - edge)
+            for group, lo, hi, edge in zip(
+                self.groups, cuts[:-1], cuts[1:], self.edges[:-1], strict=True
+            )
+        ]
+        part.edges, part.n = cuts.astype(np.int64), rows.size
+        return part
+
     def _name(self, group: int) -> str:
-        return _place(*self.groups[group])
+        return _place(*self.groups[group][:2])
 
     def _group(self, group: int) -> Any:
-        stamp, number = self.groups[group]
+        stamp, number, rows = self.groups[group]
         stamp.check()
         key = (stamp, number, self._name_of_recipe)
         in_all = self.n * self.d * self.dtype.itemsize  # too much where they are sparse
-        return decoded_groups.get(key, lambda: self._features(stamp, number), in_all)
+        features = decoded_groups.get(key, lambda: self._features(stamp, number), in_all)
+        return features if rows is None else features[rows]
 
     def _features(self, stamp: FileStamp, number: int) -> Any:
         table = _read(stamp, number, self.recipe.columns, self.schema)

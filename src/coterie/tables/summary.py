@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coterie.exceptions import InvalidData
 from coterie.tables.formats import DATES, DAY, FORMATS, group_dots, unit_of
 from coterie.tables.table import Column, Numbers, Table
+from coterie.tables.text_sample import TextSample
 
 __all__ = ["ColumnSummary", "Moments", "Tally", "documents", "infinite_place", "not_read", "unread"]
 
@@ -117,6 +118,8 @@ class ColumnSummary:
         Currencies and percent signs, if it is text that is not plain numbers.
     began_as_numbers : bool
         Whether a whole stretch held numbers only; its values were then not counted as texts.
+    codes : bool
+        Whether some of its texts are digits behind a zero: 007 is no number.
     infinite : str or None
         What to say of the first infinite number.
     last, counts, rises : float, bool, bool
@@ -129,6 +132,8 @@ class ColumnSummary:
         Rows with a value.
     words : Counter of str
         In how many rows each word occurs, if it is a column of words.
+    texts : TextSample
+        Texts to learn topics from, if it may be a column of texts.
     """
 
     name: str
@@ -138,12 +143,14 @@ class ColumnSummary:
     read: dict[str, Tally] = field(default_factory=lambda: {form: Tally() for form in FORMATS})
     units: set[str] = field(default_factory=set)
     began_as_numbers: bool = False
+    codes: bool = False
     infinite: str | None = None
     last: float | None = None
     counts: bool = True
     rises: bool = True
     values: Counter[str] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
+    texts: TextSample = field(default_factory=TextSample)
 
     @property
     def moments(self) -> Moments:
@@ -163,30 +170,34 @@ class ColumnSummary:
         return (self.moments.n + self.plain.bad) or self.values.total()
 
     def add(self, table: Table, role: str) -> None:
-        """Take in a stretch; `role` is "words", "category", "left" or "any"."""
+        """Take in a stretch; `role` is "words", "category", "text", "left" or "any"."""
         column = table.column(self.name)
-        self.n_rows += table.n_rows
+        start, self.n_rows = self.n_rows, self.n_rows + table.n_rows
         if role == "words":
             for document in documents(column):
                 self.words.update(set(_analyzer()(document)))
         elif role == "category":
             self._count(column)
+        elif role == "text":
+            self.texts.add(start, documents(column))
         elif role == "any" and column.kind == "date":
             self.read["ymd"].add(table, column, column.read("ymd"), "ymd")
         elif role == "any" and column.kind in ("number", "text") and self._is_text(table, column):
             self._count(column)
+            self.texts.add(start, documents(column))
 
     def _is_text(self, table: Table, column: Column) -> bool:
         """Take in the numbers; whether other values are among them, here or before."""
         read = column.numbers
         self.infinite = self.infinite or infinite_place(table, column, read.values)
         self.plain.add(table, column, read)
-        self.began_as_numbers |= bool(self.moments.n) and not self.plain.bad
+        self.codes |= column.kind == "text" and column.has_codes
+        self.began_as_numbers |= bool(self.moments.n) and not self.plain.bad and not self.codes
         if column.kind == "number" or not read.bad.size:
             self._look_at_order(read.values)
         if column.kind == "text":
             self._read_formats(table, column, read)
-        return bool(self.plain.bad)
+        return bool(self.plain.bad) or self.codes
 
     def _look_at_order(self, values: NDArray[Any]) -> None:
         """Whether numbers count the rows, or at least rise from row to row."""
@@ -239,7 +250,9 @@ def _analyzer() -> Any:
 
 def documents(column: Column) -> list[str]:
     """The texts of a column, "" where there is none."""
-    return [text or "" for text in column.texts()]
+    texts = column.texts().copy()
+    texts[column.absent] = ""
+    return list(texts)
 
 
 def not_read(table: Table, column: Column, bad: Any, form: str = "") -> str:

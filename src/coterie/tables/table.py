@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+_POINT = re.compile(r"\.")
+_CODE = re.compile(r"^\s*0[0-9]+\s*$")
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.ASCII | re.IGNORECASE
 )
@@ -135,11 +137,19 @@ class Column:
     @property
     def has_points(self) -> bool:
         """Whether some text has a point in it."""
+        return self._any_has(_POINT)
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether some text is digits behind a zero, as in 007."""
+        return self._any_has(_CODE)
+
+    def _any_has(self, pattern: re.Pattern[str]) -> bool:
         if self.is_arrow and self.kind == "text":
             from coterie.tables.arrow import any_has
 
-            return any_has(self.values, ".")
-        return any("." in text for text in self.texts() if text)
+            return any_has(self.values, pattern.pattern)
+        return any(pattern.search(text) for text in self.texts() if text)
 
     def _seconds(self) -> NDArray[np.float64]:
         values = self.values

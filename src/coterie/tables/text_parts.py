@@ -20,6 +20,7 @@ __all__ = ["TextPart", "TopicsPart"]
 TOPICS = 100
 _MOST_WORDS = 20_000
 _COMMON = 0.5  # share of the texts that a word may be in
+_BARE = 0.01  # share of the texts that may be left without words by that
 _FEWEST = 20  # texts from which a share of them means something
 _RARE = 500  # a word must be in one of so many texts; in 2 of them at least, 5 are enough
 _WORDS = 3  # of a text, on average: shorter ones are told apart by their letters
@@ -30,7 +31,7 @@ _NONE = "rows hold none of the words"
 class TextPart:
     """A column of text by its words: tf-idf (n, words), CSR, rows of length 1.
 
-    What a table that is read a stretch at a time can teach; otherwise see `TopicsPart`.
+    See `TopicsPart` for what brings texts of one subject together.
     """
 
     kind: ClassVar[str] = "text"
@@ -70,10 +71,10 @@ class TextPart:
 class TopicsPart:
     """A column of text by its topics, (n, k) of length 1 each; a text without words is 0.
 
-    Words (or letters, of short texts) that are in some texts but not in most, without those that
-    are everywhere in the language, weighted by tf-idf with 1 + log(tf), and reduced to k = 100
-    dimensions by a singular value decomposition (latent semantic analysis); as they are if there
-    are no more than 100.
+    Words (or letters, of short texts) that are in some texts but not in most (unless texts would be
+    left without any), without those that are everywhere in the language, weighted by tf-idf with
+    1 + log(tf), and reduced to k = 100 dimensions by a singular value decomposition (latent
+    semantic analysis); as they are if there are no more than 100.
 
     Attributes
     ----------
@@ -98,32 +99,29 @@ class TopicsPart:
     components: NDArray[Any] | None = None
 
     @classmethod
-    def learn(cls, table: Table, name: str) -> TopicsPart:
-        """What scikit-learn's `TfidfVectorizer` and `TruncatedSVD` learn from the texts."""
+    def learn(cls, source: str, summary: ColumnSummary) -> TopicsPart:
+        """What scikit-learn's `TfidfVectorizer` and `TruncatedSVD` learn from the texts.
+
+        Of very many texts a sample teaches, the same one however the table is read.
+        """
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = documents(table.column(name))
-        known = [text for text in texts if text.strip()]
+        name, known = summary.name, summary.texts.texts()
         if not known:
             raise InvalidData(
-                f"{table.source}: column {name!r} holds no value; leave it out with `drop`."
+                f"{source}: column {name!r} holds no value; leave it out with `drop`."
             )
         short = sum(len(text.split()) for text in known) < _WORDS * len(known)
         language = "" if short else language_of(known)
-        few = len(known) < _FEWEST
         vectorizer = TfidfVectorizer(
             **_manner(language, "char_wb" if short else "word", [2, 4] if short else [1, 1]),
             min_df=min(max(2, len(known) // _RARE), 5),
-            max_df=1.0 if few else _COMMON,
             max_features=_MOST_WORDS,
         )
-        try:
-            weights = vectorizer.fit_transform(texts)
-        except ValueError as error:  # scikit-learn's way to say that no word is left
-            raise InvalidData(
-                f"{table.source}: no word of column {name!r} occurs in two rows."
-            ) from error
+        weights = _weights(vectorizer, known)
+        if weights is None:
+            raise InvalidData(f"{source}: no word of column {name!r} occurs in two rows.")
         components = None
         if weights.shape[1] > TOPICS < weights.shape[0]:
             svd = TruncatedSVD(TOPICS, random_state=0)
@@ -183,6 +181,21 @@ class TopicsPart:
         with one_blas_thread():
             topics = weights @ np.asarray(self.components, dtype=np.float64).T
         return normalize(topics), notes
+
+
+def _weights(vectorizer: Any, texts: list[str]) -> Any | None:
+    """tf-idf (n, m) of a vectorizer that learns the texts; None if no word is in enough of them.
+
+    Words of most texts are left out, unless they are what many texts are about.
+    """
+    for common in (_COMMON, 1.0) if len(texts) >= _FEWEST else (1.0,):
+        try:
+            weights = vectorizer.set_params(max_df=common).fit_transform(texts)
+        except ValueError:  # scikit-learn's way to say that no word is left
+            continue
+        if common == 1.0 or (np.diff(weights.indptr) == 0).mean() <= _BARE:
+            return weights
+    return None
 
 
 def _manner(language: str, analyzer: str, ngrams: list[int]) -> dict[str, Any]:
