@@ -42,7 +42,7 @@ class RecordQuestions(Strategy):
     ----------
     records : data frame or dict of columns, optional
         The records; the rows of the session, as one vector, if not given.
-    fields, exclusive
+    fields, exclusive, candidates
         As for `Dossier`.
     error_rate : float or "estimate", default="estimate"
         How often answers are wrong.
@@ -68,12 +68,15 @@ class RecordQuestions(Strategy):
     exclusive: Any = field(default=None, repr=False, compare=False)
     error_rate: float | str = "estimate"
     recall: float = 0.995
+    candidates: Any = field(default=None, repr=False, compare=False)
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         X = context.space.X if self.records is None else self.records
         try:
-            problem = pose_records(X, fields=self.fields, exclusive=self.exclusive)
+            problem = pose_records(
+                X, fields=self.fields, exclusive=self.exclusive, candidates=self.candidates
+            )
         except InvalidParameter:
             raise
         except (ValueError, TypeError) as error:
