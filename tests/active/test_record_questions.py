@@ -75,6 +75,24 @@ def test_questions_are_of_candidates_and_one_in_ten_is_a_check(households):
     assert len({told.pair for told in session.history}) == 40
 
 
+def test_where_nothing_is_in_doubt_every_question_is_a_check_of_joined_and_apart_in_turn():
+    columns, truth = people(120)
+    session = session_of(columns, truth, recall=1.0)
+    answer(session, truth, 60, batch=1)
+    late = session.ask(6)
+    assert [query.phase for query in late] == ["check"] * 6
+    labels = session.labels()
+    joined = [bool(labels[query.rows[0]] == labels[query.rows[1]]) for query in late]
+    assert joined in ([True, False] * 3, [False, True] * 3)
+
+
+def test_a_question_says_what_each_field_adds(households):
+    columns, truth = households
+    why = session_of(columns, truth).ask().why
+    assert "the same with probability" in why
+    assert all(f"{name} " in why for name in columns)
+
+
 def test_a_batch_asks_about_different_clusters(households):
     columns, truth = households
     session = session_of(columns, truth)

@@ -14,7 +14,14 @@ from coterie.active.query import Answer, Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.records import RecordProblem, Solution, expected_recall, pose_records, solve
+from coterie.records import (
+    RecordProblem,
+    Solution,
+    expected_recall,
+    explain_levels,
+    pose_records,
+    solve,
+)
 
 __all__ = ["RecordQuestions"]
 
@@ -24,6 +31,7 @@ Int = NDArray[np.int64]
 _CHECK_EVERY = 10  # one question in so many checks a pair that the model is sure of
 _FIRST_CHECKS = 20  # answers before the estimated recall may end the questions
 _SURE = 3.0  # nats
+_UNLIKELY = 0.05  # that an answer overturns the clusters: the same in probability
 
 
 @dataclass(frozen=True)
@@ -36,7 +44,8 @@ class RecordQuestions(Strategy):
         probability that the answer overturns the clusters × pairs of records that then change,
 
     less for pairs of a kind that many answers are about already. One question in ten checks a
-    pair that the model is sure of. Questions end when the estimated recall reaches `recall`.
+    pair that the model is sure of, and so does every one when no answer is in doubt. Questions end
+    when the estimated recall reaches `recall`.
 
     Parameters
     ----------
@@ -134,24 +143,25 @@ class RecordPlanner(Planner):
         worth = weigh(solution)
         askable = np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
         score = worth.flip * worth.change * self._novelty(knowledge, worth.pairs)
+        by_score = np.argsort(-score)
         found: list[Query] = []
         used: set[int] = set()
         n_told = len(knowledge.constraining)
         for turn in range(count):
-            is_check = (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
-            at = None
+            at = self._first_open(knowledge, solution, worth.pairs, by_score, askable, used)
+            # Where no answer is in doubt any more, what seems sure is all there is to learn about.
+            exhausted = at is not None and worth.flip[at] < _UNLIKELY
+            is_check = exhausted or (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
             if is_check:
                 order = self._checks(knowledge, worth, turn)
-                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
-            if at is None:  # also where nothing is sure enough to be checked
-                is_check, order = False, np.argsort(-score)
-                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+                checked = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+                is_check, at = checked is not None, at if checked is None else checked
             if at is None:
                 break
             i, j = worth.pairs[at].tolist()
             used |= {int(solution.labels[i]), int(solution.labels[j])}
             askable[at] = False
-            found.append(self._query(i, j, float(worth.log_odds[at]), is_check))
+            found.append(self._query(solution, i, j, float(worth.log_odds[at]), is_check))
         return found
 
     def set_questions(
@@ -177,7 +187,7 @@ class RecordPlanner(Planner):
         if first is None:
             return [] if held else self.questions(knowledge, 1)
         i, j = pairs[first].tolist()
-        found = [self._query(i, j, float(odds[first]), False)]
+        found = [self._query(solution, i, j, float(odds[first]), False)]
         rows = set(found[0].rows)
         while len(rows) < size:
             inside = np.isin(pairs, list(rows))
@@ -188,7 +198,7 @@ class RecordPlanner(Planner):
                 break
             i, j = pairs[at].tolist()
             rows |= {i, j}
-            found.append(self._query(i, j, float(odds[at]), False))
+            found.append(self._query(solution, i, j, float(odds[at]), False))
         return found
 
     def _first_open(
@@ -215,26 +225,33 @@ class RecordPlanner(Planner):
         return classes.shares(comparison.levels(pairs)) @ (1.0 / np.sqrt(1.0 + seen))
 
     def _checks(self, knowledge: Knowledge, worth: Worth, turn: int) -> Int:
-        """Pairs the model is sure of, at random: as often joined as apart, those near doubt first.
+        """Pairs the model is sure of, at random: joined and apart in turn, those near doubt first.
 
         Of the many that are surely apart the nearest to doubt are drawn from.
         """
         rng = self.context.rng(knowledge, turn)
-        joined = rng.random() < 0.5
+        number = len(knowledge.constraining) + turn
+        joined = (number + number // _CHECK_EVERY) % 2 == 0  # one in ten, or every one
         sure = np.flatnonzero((worth.log_odds > _SURE) if joined else (worth.log_odds < -_SURE))
         near = sure[np.argsort(np.abs(worth.log_odds[sure]), kind="stable")]
         return rng.permutation(near[: max(len(near) // 10, 100)])
 
-    def _query(self, i: int, j: int, log_odds: float, is_check: bool) -> Query:
+    def _query(self, solution: Solution, i: int, j: int, log_odds: float, is_check: bool) -> Query:
         chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
+        aim = "this question checks what seems sure" if is_check else "no answer may change more"
         why = (
-            f"Rows {i} and {j} are the same with probability {chance:.0%}; this question checks "
-            "what seems sure."
-            if is_check
-            else f"Rows {i} and {j} are the same with probability {chance:.0%}, and the answer "
-            "may change the clusters most."
+            f"Rows {i} and {j} are the same with probability {chance:.0%}; {aim}. In nats: "
+            f"{self._by_field(solution, i, j)}."
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
+
+    def _by_field(self, solution: Solution, i: int, j: int) -> str:
+        """What each field says of the pair, the weightiest first."""
+        rows = np.array([[i, j]])
+        levels = self.problem.comparison.levels(rows)
+        lead = self.problem.rivals.lead(rows, self.problem.classes.log_odds(levels))
+        names = self.problem.comparison.names
+        return explain_levels(solution.belief, names, levels[0], float(lead[0]), 0.0).in_words()
 
     def twin(self) -> RecordPlanner:
         """The same comparisons, solved for itself."""

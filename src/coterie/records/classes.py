@@ -6,11 +6,11 @@ kinds, and the middle one would count as "same". Here classes are added while th
 the pairs better (BIC), and a class is "same" only if it is at the level of strangers in at most one
 of the fields that identify a record.
 
-Classes are learned from the candidates, which are chosen for being alike. How many strangers agree by
-chance, in the year of birth and the town, say, cannot be seen there, and pairs that have little else
-in common would fall to "same", the class that has a few of everything. So strangers are a class of
-their own, which is not learned: random pairs show its shape, and its weight is that of all pairs there
-are, less those that are too strange to be candidates.
+Classes are learned from the candidates, which are chosen for being alike. How many strangers agree
+by chance, in the year of birth and the town, say, cannot be seen there, and pairs that have little
+else in common would fall to "same", the class that has a few of everything. So strangers are a
+class of their own, which is not learned: random pairs show its shape, and its weight is that of all
+pairs there are, less those that are too strange to be candidates.
 """
 
 from __future__ import annotations

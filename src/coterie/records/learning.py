@@ -11,8 +11,8 @@ right. It is the likelier beforehand the fewer pairs are in doubt: where the cla
 a few answers against them are wrong answers rather than news.
 
 That records most alike are the same is known before any answer: it is why somebody looks for them.
-So pairs of the class that agrees most count as a few answers "same" (`anchors_of`). Without them one
-or two answers "different" about that class, among many about strangers, would turn all of it.
+So pairs of the class that agrees most count as a few answers "same" (`anchors_of`). Without them
+one or two answers "different" about it, among many about strangers, would turn all of it.
 """
 
 from __future__ import annotations
