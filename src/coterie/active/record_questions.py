@@ -22,6 +22,7 @@ from coterie.records import (
     pose_records,
     solve,
 )
+from coterie.records.candidates import places
 
 __all__ = ["RecordQuestions"]
 
@@ -30,6 +31,7 @@ Int = NDArray[np.int64]
 
 _CHECK_EVERY = 10  # one question in so many checks a pair that the model is sure of
 _FIRST_CHECKS = 20  # answers before the estimated recall may end the questions
+_FEWEST_SURE = 5  # of them about pairs that are surely the same
 _SURE = 3.0  # nats
 _UNLIKELY = 0.05  # that an answer overturns the clusters: the same in probability
 
@@ -45,7 +47,7 @@ class RecordQuestions(Strategy):
 
     less for pairs of a kind that many answers are about already. One question in ten checks a
     pair that the model is sure of, and so does every one when no answer is in doubt. Questions end
-    when the estimated recall reaches `recall`.
+    when the estimated recall reaches `recall` and answers bear out what seems surely the same.
 
     Parameters
     ----------
@@ -267,10 +269,22 @@ class RecordPlanner(Planner):
 
     # -- when to stop ----------------------------------------------------------------------
     def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
-        told = len(knowledge.constraining)
-        return (
-            self.recall < 1 and told >= _FIRST_CHECKS and expected_recall(solution) >= self.recall
-        )
+        if self.recall >= 1 or len(knowledge.constraining) < _FIRST_CHECKS:
+            return False
+        return expected_recall(solution) >= self.recall and self._is_borne_out(knowledge, solution)
+
+    def _is_borne_out(self, knowledge: Knowledge, solution: Solution) -> bool:
+        """Whether answers agree with what the model takes for surely the same.
+
+        By its own estimate all is found where whole kinds of pairs are joined wrongly; only
+        answers about them show it. So there must be some, and no more against than slips explain.
+        """
+        sure = solution.by_fields > _SURE
+        given = _constraints(self.problem.n, knowledge.constraining)
+        asked = sure[places(given.pairs, solution.pairs, self.problem.n)]
+        n_asked, n_against = int(asked.sum()), int((asked & (given.kind < 0)).sum())
+        slips = 2.0 * max(solution.belief.error_rate, _UNLIKELY) * n_asked
+        return n_asked >= min(_FEWEST_SURE, int(sure.sum())) and n_against <= slips
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
