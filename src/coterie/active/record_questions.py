@@ -13,6 +13,7 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
 from coterie.active.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
+from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.records import (
     RecordProblem,
@@ -134,7 +135,9 @@ class RecordPlanner(Planner):
         numbers = [(a.number, a.sign, a.certainty) for a in knowledge.constraining]
         if self._solved is None or self._solved[0] != numbers:
             given = _constraints(self.problem.n, knowledge.constraining)
-            self._solved = numbers, solve(self.problem, given, error_rate=self.error_rate)
+            with one_blas_thread():  # products are small, and bits the same on any machine
+                found = solve(self.problem, given, error_rate=self.error_rate)
+            self._solved = numbers, found
         return self._solved[1]
 
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:

@@ -169,11 +169,12 @@ def learn(
     design = np.column_stack([base, answers.lead, shares, used[:, columns]])
     widths = 1, 1, n_classes, columns.size
     rates = _ERROR_RATES if error_rate is None else (error_rate,)
-    fits = [
-        _fit(design, answers, np.repeat(start, widths), rate, before)
-        for start, before in _possible_starts(classes.doubt)
-        for rate in rates
-    ]
+    fits: list[_Fitted] = []
+    for start, before in _possible_starts(classes.doubt):
+        begin = _as_it_was(design)
+        for rate in rates:  # the weights by one rate are near those by the next
+            fits.append(_fit(design, answers, np.repeat(start, widths), rate, before, begin))
+            begin = fits[-1].weights
     # Weighed by their evidence rather than the best alone: a few answers seldom decide.
     evidence = np.array([fit.evidence for fit in fits])
     share = np.exp(evidence - np.logaddexp.reduce(evidence))
@@ -222,18 +223,29 @@ class _Fitted(NamedTuple):
     evidence: float
 
 
+def _as_it_was(design: Float) -> Float:
+    """The weights without answers: a = 1 and all else 0."""
+    weights = np.zeros(design.shape[1])
+    weights[0] = 1.0
+    return weights
+
+
 def _fit(
-    design: Float, answers: Answers, spread: Float, error_rate: float, before: float
+    design: Float,
+    answers: Answers,
+    spread: Float,
+    error_rate: float,
+    before: float,
+    begin: Float,
 ) -> _Fitted:
     """Most probable weights by Fisher scoring, and the evidence for spread and error rate.
 
-    `before` is the log-probability of that spread without answers.
+    `before` is the log-probability of that spread without answers, `begin` where to begin.
     """
     wrong = np.where(np.isnan(answers.wrong), error_rate, answers.wrong)
-    mean = np.zeros(design.shape[1])
-    mean[0] = 1.0
+    mean = _as_it_was(design)
     precision = spread**-2
-    weights = mean.copy()
+    weights = begin
     value = _log_posterior(design @ weights, answers, wrong) - _distance(weights, mean, precision)
     information = np.diag(precision)
     for _ in range(_STEPS):
