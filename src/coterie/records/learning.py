@@ -79,7 +79,13 @@ class Answers(NamedTuple):
 
     def and_others(self, others: Answers) -> Answers:
         """These answers and then others."""
-        return Answers(*(np.concatenate(parts) for parts in zip(self, others, strict=True)))
+        return Answers(
+            np.concatenate([self.levels, others.levels]),
+            np.concatenate([self.lead, others.lead]),
+            np.concatenate([self.same, others.same]),
+            np.concatenate([self.wrong, others.wrong]),
+            np.concatenate([self.weight, others.weight]),
+        )
 
 
 class Belief(NamedTuple):
