@@ -14,7 +14,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-__all__ = ["SETS", "people", "products", "publications", "restaurants"]
+__all__ = [
+    "SETS",
+    "RecordSet",
+    "Rng",
+    "one_of",
+    "people",
+    "products",
+    "publications",
+    "restaurants",
+    "slip",
+    "table",
+    "word",
+]
 
 RecordSet = tuple[dict[str, np.ndarray], np.ndarray]
 Rng = np.random.Generator
@@ -23,15 +35,15 @@ _SYLLABLES = [c + v for c in (*"bcdfghjklmnprstvw", "br", "st", "tr", "ch")
               for v in ("a", "e", "i", "o", "u", "ar", "el", "in", "on")]  # fmt: skip
 
 
-def _word(rng: Rng, syllables: int) -> str:
+def word(rng: Rng, syllables: int) -> str:
     return "".join(rng.choice(_SYLLABLES, syllables))
 
 
-def _one(rng: Rng, values: Sequence[str]) -> str:
+def one_of(rng: Rng, values: Sequence[str]) -> str:
     return values[int(rng.integers(len(values)))]
 
 
-def _slip(rng: Rng, text: str) -> str:
+def slip(rng: Rng, text: str) -> str:
     """One letter left out, doubled, or exchanged with the next."""
     at = int(rng.integers(max(len(text) - 1, 1)))
     ways = (
@@ -42,7 +54,7 @@ def _slip(rng: Rng, text: str) -> str:
     return ways[int(rng.integers(3))]
 
 
-def _table(rng: Rng, names: Sequence[str], rows: list[list[str]], truth: list[int]) -> RecordSet:
+def table(rng: Rng, names: Sequence[str], rows: list[list[str]], truth: list[int]) -> RecordSet:
     order = rng.permutation(len(rows))
     table = np.array(rows, dtype=object)[order]
     return {name: table[:, at] for at, name in enumerate(names)}, np.array(truth)[order]
@@ -62,20 +74,20 @@ def restaurants(seed: int = 0, both: int = 112, single: int = 640) -> RecordSet:
     """Two guides: `both` places are in each, `single` in one. name, address, city, phone, type."""
     rng = np.random.default_rng(seed)
     cities = ["new york", "los angeles", "atlanta", "las vegas", "san francisco"]
-    suburbs = {city: [f"{_word(rng, 2)} {_one(rng, ['city', 'hills', 'beach', 'park'])}"
+    suburbs = {city: [f"{word(rng, 2)} {one_of(rng, ['city', 'hills', 'beach', 'park'])}"
                       for _ in range(5)] for city in cities}  # fmt: skip
-    streets = [_word(rng, int(rng.integers(2, 4))) for _ in range(150)]
-    chains = [f"{_word(rng, 2)} {_one(rng, _HOUSES)}".strip() for _ in range(12)]
+    streets = [word(rng, int(rng.integers(2, 4))) for _ in range(150)]
+    chains = [f"{word(rng, 2)} {one_of(rng, _HOUSES)}".strip() for _ in range(12)]
     rows, truth = [], []
     for place in range(both + single):
-        city = _one(rng, cities)
-        name = _one(rng, chains) if rng.random() < 0.06 else _restaurant_name(rng, city)
+        city = one_of(rng, cities)
+        name = one_of(rng, chains) if rng.random() < 0.06 else _restaurant_name(rng, city)
         short, long = _STREETS[int(rng.integers(4))]
-        side = _one(rng, ["", "", "", "e. ", "w. ", "n. ", "s. "])
-        where = [str(rng.integers(1, 9999)), side, _one(rng, streets), short]
+        side = one_of(rng, ["", "", "", "e. ", "w. ", "n. ", "s. "])
+        where = [str(rng.integers(1, 9999)), side, one_of(rng, streets), short]
         phone = [str(212 + 98 * cities.index(city)), *(str(rng.integers(*at)) for at in
                  ((200, 999), (1000, 9999)))]  # fmt: skip
-        kind = _one(rng, _KINDS)
+        kind = one_of(rng, _KINDS)
         first = [name, f"{where[0]} {side}{where[2]} {short}", city, "/".join(phone[:2]) + "-"
                  + phone[2], kind]  # fmt: skip
         rows.append(first)
@@ -83,20 +95,20 @@ def restaurants(seed: int = 0, both: int = 112, single: int = 640) -> RecordSet:
         if place < both:
             rows.append(_in_other_guide(rng, first, where, long, suburbs[city], phone))
             truth.append(place)
-    return _table(rng, ["name", "address", "city", "phone", "type"], rows, truth)
+    return table(rng, ["name", "address", "city", "phone", "type"], rows, truth)
 
 
 def _restaurant_name(rng: Rng, city: str) -> str:
-    word = _word(rng, int(rng.integers(2, 4)))
+    stem = word(rng, int(rng.integers(2, 4)))
     ways = [
-        f"{word}'s",
-        f"{word} {_one(rng, _HOUSES)}".strip(),
-        f"the {word} {_one(rng, _HOUSES)}".strip(),
-        f"{_one(rng, ['cafe', 'chez', 'la', 'il', 'bistro'])} {word}",
-        f"{word} {_word(rng, 2)}'s of {city}",
-        f"{word} & {_word(rng, 2)}",
+        f"{stem}'s",
+        f"{stem} {one_of(rng, _HOUSES)}".strip(),
+        f"the {stem} {one_of(rng, _HOUSES)}".strip(),
+        f"{one_of(rng, ['cafe', 'chez', 'la', 'il', 'bistro'])} {stem}",
+        f"{stem} {word(rng, 2)}'s of {city}",
+        f"{stem} & {word(rng, 2)}",
     ]
-    return _one(rng, ways)
+    return one_of(rng, ways)
 
 
 def _in_other_guide(
@@ -105,24 +117,24 @@ def _in_other_guide(
     name = first[0]
     chance = rng.random()
     if chance < 0.15:
-        name = f"{name} {_one(rng, ['restaurant', 'cafe', 'bar', 'grill'])}"
+        name = f"{name} {one_of(rng, ['restaurant', 'cafe', 'bar', 'grill'])}"
     elif chance < 0.3 and len(name.split()) > 1:
         name = " ".join(name.split()[1:] if rng.random() < 0.5 else name.split()[:-1])
     elif chance < 0.36:
-        name = f"{name} ({_one(rng, suburbs)})"
+        name = f"{name} ({one_of(rng, suburbs)})"
     name = name.replace("'s", "s") if rng.random() < 0.5 else name
     name = name.replace("&", "and") if rng.random() < 0.5 else name
-    name = _slip(rng, name) if rng.random() < 0.06 else name
+    name = slip(rng, name) if rng.random() < 0.06 else name
     number, side, street, short = where
-    address = f"{number} {side if rng.random() < 0.7 else ''}{street} {_one(rng, [short, long])}"
+    address = f"{number} {side if rng.random() < 0.7 else ''}{street} {one_of(rng, [short, long])}"
     if rng.random() < 0.12:
-        address += f" {_one(rng, ['at', 'near', 'between'])} {_word(rng, 2)} st."
+        address += f" {one_of(rng, ['at', 'near', 'between'])} {word(rng, 2)} st."
     if rng.random() < 0.05:
-        address = f"{rng.integers(1, 9999)} {_word(rng, 3)} {short}"
-    city = _one(rng, suburbs) if rng.random() < 0.2 else first[2]
+        address = f"{rng.integers(1, 9999)} {word(rng, 3)} {short}"
+    city = one_of(rng, suburbs) if rng.random() < 0.2 else first[2]
     if rng.random() < 0.08:
         phone = [*phone[:2], str(rng.integers(1000, 9999))]
-    kind = _OTHER_KIND.get(first[4], first[4]) if rng.random() < 0.6 else _one(rng, _KINDS)
+    kind = _OTHER_KIND.get(first[4], first[4]) if rng.random() < 0.6 else one_of(rng, _KINDS)
     return [name, address, city, "-".join(phone), kind]
 
 
@@ -138,20 +150,22 @@ _EXTRAS = ["with remote", "energy star", "compact", "wireless", "portable", "108
 def products(seed: int = 0, both: int = 400, single: int = 300) -> RecordSet:
     """Two shops. name, description, brand, price: half of the brands and prices are not given."""
     rng = np.random.default_rng(seed)
-    brands = [_word(rng, 2) for _ in range(40)]
+    brands = [word(rng, 2) for _ in range(40)]
     lines = []
     for _ in range((both + single) // 3):
         letters = "".join(rng.choice(list("ABCDEFGHKLMNPRSTVWX"), int(rng.integers(2, 4))))
-        lines.append((_one(rng, brands), _one(rng, _GOODS), letters, int(rng.integers(10, 900))))
+        lines.append(
+            (one_of(rng, brands), one_of(rng, _GOODS), letters, int(rng.integers(10, 900)))
+        )
     rows, truth = [], []
     for thing in range(both + single):
         brand, goods, letters, digits = lines[int(rng.integers(len(lines)))]
-        model = f"{letters}{digits + int(rng.integers(9)) * 10}{_one(rng, ['', 'B', 'S', 'W'])}"
-        what = [brand, goods, model, _one(rng, _COLORS), f"{rng.lognormal(5, 1):.2f}"]
+        model = f"{letters}{digits + int(rng.integers(9)) * 10}{one_of(rng, ['', 'B', 'S', 'W'])}"
+        what = [brand, goods, model, one_of(rng, _COLORS), f"{rng.lognormal(5, 1):.2f}"]
         for shop in (0, 1) if thing < both else (int(rng.integers(2)),):
             rows.append(_offer(rng, what, shop))
             truth.append(thing)
-    return _table(rng, ["name", "description", "brand", "price"], rows, truth)
+    return table(rng, ["name", "description", "brand", "price"], rows, truth)
 
 
 def _offer(rng: Rng, what: list[str], shop: int) -> list[str]:
@@ -159,7 +173,7 @@ def _offer(rng: Rng, what: list[str], shop: int) -> list[str]:
     written = model if rng.random() < 0.6 else f"{model[:2]}-{model[2:]}"
     extras = rng.permutation(_EXTRAS)[: int(rng.integers(1, 4))].tolist()
     if shop == 0:
-        name = f"{brand} {_one(rng, extras)} {goods} - {written}/ {color} finish"
+        name = f"{brand} {one_of(rng, extras)} {goods} - {written}/ {color} finish"
         about = f"{brand} {goods} {model}/ {', '.join(extras)}/ {color} finish"
     else:
         parts = [brand, written, *extras[: int(rng.integers(2))], goods]
@@ -167,7 +181,7 @@ def _offer(rng: Rng, what: list[str], shop: int) -> list[str]:
         about = " ".join(extras) if rng.random() < 0.6 else ""
     if rng.random() < 0.08:
         name = name.replace(written, "").strip()
-    name = _slip(rng, name) if rng.random() < 0.1 else name
+    name = slip(rng, name) if rng.random() < 0.1 else name
     asked = f"{float(price) * rng.uniform(0.85, 1.15):.2f}" if rng.random() < 0.5 else ""
     return [name, about, brand if rng.random() < 0.5 else "", asked]
 
@@ -188,14 +202,16 @@ _AIMS = ["efficient", "adaptive", "scalable", "a survey of", "on", "towards", "p
 def publications(seed: int = 0, papers: int = 500) -> RecordSet:
     """One to six citations of a paper. title, authors, venue, year."""
     rng = np.random.default_rng(seed)
-    authors = [(_word(rng, 2), _word(rng, int(rng.integers(2, 4)))) for _ in range(300)]
+    authors = [(word(rng, 2), word(rng, int(rng.integers(2, 4)))) for _ in range(300)]
     rows, truth = [], []
     for paper in range(papers):
         if rng.random() < 0.04:
-            title = _one(rng, ["editor s notes", "guest editorial", "reminiscences on papers"])
+            title = one_of(rng, ["editor s notes", "guest editorial", "reminiscences on papers"])
         else:
-            title = f"{_one(rng, _AIMS)} {_one(rng, _TOPICS)} {_one(rng, ['for', 'in', 'with'])} "
-            title += f"{_word(rng, int(rng.integers(2, 4)))} {_one(rng, _TOPICS)}"
+            title = (
+                f"{one_of(rng, _AIMS)} {one_of(rng, _TOPICS)} {one_of(rng, ['for', 'in', 'with'])} "
+            )
+            title += f"{word(rng, int(rng.integers(2, 4)))} {one_of(rng, _TOPICS)}"
         who = [authors[at] for at in rng.choice(300, int(rng.integers(1, 5)), replace=False)]
         venue, year = _VENUES[int(rng.integers(len(_VENUES)))], int(rng.integers(1990, 2006))
         for _ in range(int(rng.choice([1, 2, 2, 3, 4, 6]))):
@@ -205,7 +221,7 @@ def publications(seed: int = 0, papers: int = 500) -> RecordSet:
             again = [*who, authors[int(rng.integers(300))]]
             rows.append(_citation(rng, title, again, _VENUES[2], year + int(rng.integers(1, 4))))
             truth.append(papers + paper)
-    return _table(rng, ["title", "authors", "venue", "year"], rows, truth)
+    return table(rng, ["title", "authors", "venue", "year"], rows, truth)
 
 
 def _citation(
@@ -215,10 +231,10 @@ def _citation(
     if len(who) > 2 and rng.random() < 0.1:
         who = who[:1]
     names = [f"{given[0]}. {last}" if short else f"{given} {last}" for given, last in who]
-    title = _slip(rng, title) if rng.random() < 0.15 else title
+    title = slip(rng, title) if rng.random() < 0.15 else title
     if rng.random() < 0.06:
         title = " ".join(title.split()[:-1])
-    where = _one(rng, [*venue, ""]) if rng.random() < 0.9 else _one(rng, _VENUES)[0]
+    where = one_of(rng, [*venue, ""]) if rng.random() < 0.9 else one_of(rng, _VENUES)[0]
     when = "" if rng.random() < 0.1 else str(year + (rng.random() < 0.05))
     return [title, ", ".join(names), where, when]
 

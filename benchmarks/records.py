@@ -6,10 +6,11 @@
 `answers` prints pairwise F1 at 0, 25, 50, 100 and 200 answers, of random pairs among the ten
 nearest neighbours by character 3-grams and of the tool's own questions, true and with 10 % wrong.
 `households` is febrl3 without soc_sec_id where 1,200 people live by threes and share surname and
-address; restaurants, products, publications and people are made up (`record_sets.py`). `size` makes
-people of its own; each size runs in a process of its own. With --splink, a Python that has it,
-Splink 5 runs on the same records and candidate pairs (`records_splink.py`): its seconds are without
-finding them. 1,000,000 records: `size --sizes 1000000 --splink VENV/bin/python`.
+address; restaurants, products, publications and people are made up (`record_sets.py`), and so are
+eateries0 to eateries3, titles, offers and members (`record_sets_graded.py`). `size` makes people of
+its own; each size runs in a process of its own. With --splink, a Python that has it, Splink 5 runs
+on the same records and candidate pairs (`records_splink.py`): its seconds are without finding them.
+1,000,000 records: `size --sizes 1000000 --splink VENV/bin/python`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from record_sets import SETS, people
+from record_sets_graded import GRADED
 
 DATA = Path("/work/shared/data/records")
 MARKS = (25, 50, 100, 200)
@@ -57,8 +59,9 @@ def households(folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarr
 
 def load(name: str, folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The set of this name; `seed` makes the households."""
-    if name in SETS:
-        return SETS[name](seed)
+    made = SETS | GRADED
+    if name in made:
+        return made[name](seed)
     if name == "households":
         return households(folder, seed)
     return read(folder / f"{name}.csv.gz")

@@ -31,6 +31,7 @@ select (select sum(n * (n - 1)) from sized) * 2.0
 def main(path: str) -> None:
     """Train without answers, predict, cluster; print seconds, memory and F1."""
     connection = duckdb.connect()
+    connection.execute("set memory_limit = '8GB'; set threads = 2").fetchall()
     connection.execute(
         "create table people as select * exclude (cand), string_split(cand, ';') as cand "
         f"from read_csv('{path}', all_varchar = true, nullstr = '')"

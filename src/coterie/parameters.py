@@ -94,6 +94,8 @@ PARAMETERS: dict[str, Rule] = {
     "budget": NONE | whole(0),
     "burn_in": whole(0),
     "candidates": NONE | TABLE,
+    "Dossier.candidates": NONE | TABLE | TEXT | TEXTS,
+    "RecordQuestions.candidates": NONE | TABLE | TEXT | TEXTS,
     "centers": TABLE,
     "certainty": NONE | SURE,
     "clock": FUNCTION,

@@ -75,6 +75,24 @@ def test_questions_are_of_candidates_and_one_in_ten_is_a_check(households):
     assert len({told.pair for told in session.history}) == 40
 
 
+def test_where_nothing_is_in_doubt_every_question_is_a_check_of_joined_and_apart_in_turn():
+    columns, truth = people(120)
+    session = session_of(columns, truth, recall=1.0)
+    answer(session, truth, 40, batch=20)
+    late = session.ask(6)
+    assert [query.phase for query in late] == ["check"] * 6
+    labels = session.labels()
+    joined = [bool(labels[query.rows[0]] == labels[query.rows[1]]) for query in late]
+    assert joined in ([True, False] * 3, [False, True] * 3)
+
+
+def test_a_question_says_what_each_field_adds(households):
+    columns, truth = households
+    why = session_of(columns, truth).ask().why
+    assert "the same with probability" in why
+    assert all(f"{name} " in why for name in columns)
+
+
 def test_a_batch_asks_about_different_clusters(households):
     columns, truth = households
     session = session_of(columns, truth)
@@ -91,6 +109,17 @@ def test_questions_end_when_the_estimated_recall_is_reached():
     assert "of the records that belong together are together" in done
     assert 20 <= session.n_asked < 100
     assert pairwise(session.labels(), truth)[1] > 0.97
+
+
+def test_questions_go_on_while_answers_contradict_what_seems_sure():
+    columns, truth = people(100)
+    others = 1000 + np.arange(truth.size)
+    left = []
+    for apart in (truth, np.where(truth % 5 < 3, others, truth)):  # in three of five clusters
+        session = session_of(columns, apart, recall=0.98)
+        answer(session, apart, 24, batch=12)
+        left.append(bool(session.ask()))
+    assert left == [False, True]
 
 
 def test_a_session_that_is_undone_asks_the_same(households):

@@ -59,6 +59,22 @@ def test_fields_choose_columns_and_kinds(records, run):
     assert values["n_clusters"] == sum(values["sizes"].values())
 
 
+def test_ids_and_clusters_alone(records, run):
+    result = run("fit", "people.csv", "--records", "--id", "id", "--only-labels", "-o", "-")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[:2] == ["id,cluster", "p0,0"]
+
+
+def test_columns_to_block_by_need_not_be_compared(records, run):
+    how = ["--id", "id", "--drop", "phone", "--block", "phone", "--json"]
+    result = run("fit", "people.csv", "--records", *how)
+    assert result.exit_code == 0, result.output
+    assert "phone" not in json.loads(result.stdout)["fields"]
+    refused = run("fit", "people.csv", "--records", "--id", "id", "--block", "fax")
+    assert "no column 'fax' (--block)" in refused.output
+    assert "--block is for --records" in run("fit", "people.csv", "--block", "phone").output
+
+
 def test_a_page_tells_why_and_the_threshold_is_chosen(records, run):
     result = run(
         "fit", "people.csv", "--records", "--id", "id", "--threshold", "0.97",

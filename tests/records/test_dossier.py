@@ -265,11 +265,31 @@ def test_large_clusters_are_said_to_be_for_others():
         ({"fields": {"name": "words"}}, "kind of the field 'name'"),
         ({"exclusive": "sauce"}, "exclusive='sauce' is no column"),
         ({"candidates": [[0, 9]]}, "beyond 0 to 2"),
+        ({"candidates": ["town", "fax"]}, "candidates='fax' is no column of X. The columns are"),
     ],
 )
 def test_parameters_that_are_not_understood(parameters, message):
     with pytest.raises(InvalidParameter, match=message):
         Dossier(**parameters).fit({"name": ["ann", "bob", "cid"], "town": ["a", "b", "c"]})
+
+
+def test_records_that_share_a_named_value_are_compared():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("bcdfgklmnprst"), 9)) for _ in range(240)]
+    desk = np.repeat([f"Desk {d}" for d in range(12)], 20).astype(object)
+    desk[0] = desk[40] = ""
+    columns = {"name": np.array(words, dtype=object), "desk": desk}
+    pairs = Dossier({"name": "text"}, candidates="desk").fit(columns).pairs_
+    shared = {(i, j) for i, j in pairs.tolist() if desk[i] and desk[i] == desk[j]}
+    assert len(shared) == 10 * 190 + 2 * 171  # all pairs of a desk; missing is no value
+    plain = Dossier({"name": "text"}).fit(columns).pairs_
+    assert len(plain) < len(pairs)
+
+
+def test_values_too_common_to_block_by_are_named():
+    columns = {"name": [f"{k:03d} {k * 7919 % 1000}" for k in range(150)], "town": ["Ulm"] * 150}
+    with pytest.warns(CoterieWarning, match="150 records have 'ulm' in 'town'"):
+        Dossier(candidates=["town"]).fit(columns)
 
 
 def test_one_record_and_records_without_values():

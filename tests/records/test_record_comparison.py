@@ -87,6 +87,8 @@ def test_kinds_are_found_by_the_values():
         "name": np.array(["ann", "bob"]),
         "cost": np.array(["$ 1.50", "2.25"]),
         "id": np.array(["7041054", "2873125"]),
+        "tags": np.array(["red; tall", "blue"]),
+        "written": np.array(["Lee, Ann", "Ray, Bob"]),
     }
     found = {field.name: field.kind for field in read_fields(columns)}
     assert found == {
@@ -96,6 +98,8 @@ def test_kinds_are_found_by_the_values():
         "name": "text",
         "cost": "number",
         "id": "text",
+        "tags": "set",
+        "written": "text",
     }
 
 

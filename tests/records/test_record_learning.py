@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.records.classes import PairClasses
+from coterie.records.classes import PairClasses, fit_classes
 from coterie.records.comparison import N_LEVELS
 from coterie.records.estimates import expected_precision, expected_recall
-from coterie.records.learning import Answers, learn
+from coterie.records.learning import Answers, anchors_of, learn
 from coterie.records.problem import Solution, best_threshold
 from coterie.records.rivals import Rivals, find_rivals
 
@@ -74,6 +74,31 @@ def test_true_answers_leave_a_right_start_alone():
     start = clear_cut(0.0)
     found = by(learn(start, told(5, 0, 0, 20)), levels)
     np.testing.assert_allclose(found, start.log_odds(levels), atol=0.6)
+
+
+# -- what is known before ------------------------------------------------------------------------
+def anchors(start):
+    return anchors_of(start, np.repeat([[HIGH] * 3, [LOW] * 3], [30, 300], axis=0).astype(np.int8))
+
+
+def test_anchors_are_pairs_of_the_class_that_agrees_most_and_count_as_few_answers():
+    known = anchors(clear_cut(2.0))
+    assert known.same.all()
+    assert (known.levels == HIGH).all()
+    assert not known.lead.any()
+    assert known.weight.sum() == pytest.approx(5.0)
+    few = anchors_of(clear_cut(2.0), np.array([[HIGH] * 3, [LOW] * 3], dtype=np.int8))
+    assert few.weight.sum() == pytest.approx(1.0)  # never more answers than pairs
+
+
+def test_two_answers_against_the_best_class_do_not_turn_it_but_many_do():
+    start = clear_cut(2.0)
+    few, many = told(0, 2, 0, 23), told(0, 20, 0, 5)
+    alike = np.full((1, 3), HIGH, dtype=np.int8)
+    without = by(learn(start, few), alike)[0]
+    assert without < 0  # which would part every pair that is the same
+    assert by(learn(start, few, anchors=anchors(start)), alike)[0] > 0
+    assert by(learn(start, many, anchors=anchors(start)), alike)[0] < 0
 
 
 # -- rivals --------------------------------------------------------------------------------------
@@ -170,3 +195,30 @@ def test_doubts_about_single_pairs_add_up():
     assert expected_recall(solution._replace(labels=some)) == pytest.approx(0.6, abs=0.01)
     nobody = solved(0, 0)
     assert expected_recall(nobody) == expected_precision(nobody) == 1.0
+
+
+# -- strangers -----------------------------------------------------------------------------------
+def drawn(rng, count, *fields):
+    """Levels (count, F): of each field levels and how often they are drawn."""
+    return np.column_stack([rng.choice(list(f), count, p=list(f.values())) for f in fields]).astype(
+        np.int8
+    )
+
+
+def test_strangers_who_agree_by_chance_are_not_the_same():
+    rng = np.random.default_rng(0)
+    strange, shared = {LOW: 0.8, LOW + 1: 0.2}, {N_LEVELS - 3: 1.0}
+    background = drawn(
+        rng, 20_000, strange, {LOW: 0.975, N_LEVELS - 3: 0.025}, {LOW: 0.987, 13: 0.013}
+    )
+    candidates = [
+        drawn(rng, 1000, {HIGH: 0.7, 9: 0.3}, {N_LEVELS - 3: 0.9, LOW: 0.1}, {13: 0.9, LOW: 0.1}),
+        drawn(rng, 5000, {6: 0.5, 7: 0.5}, {LOW: 1.0}, {LOW: 1.0}),  # alike in the first field
+        drawn(rng, 400, strange, shared, {13: 1.0}),  # candidates for what they share
+    ]
+    classes = fit_classes(np.concatenate(candidates), background, 1700)
+    odds = classes.log_odds(
+        np.array([[HIGH, 12, 13], [9, 12, 13], [LOW, LOW, 13], [LOW, 12, LOW]], dtype=np.int8)
+    )
+    assert (odds[:2] > 2).all()
+    assert (odds[2:] < -2).all()

@@ -59,6 +59,14 @@ record_options = together(
         "same. Implies --records.",
     ),
     click.option(
+        "--block",
+        "blocks",
+        type=CommaList(),
+        default=(),
+        metavar="COLUMN,...",
+        help="With --records: compare all records that share a value in one of these columns too.",
+    ),
+    click.option(
         "--matches",
         metavar="OUT",
         type=click.Path(path_type=Path),
@@ -114,8 +122,10 @@ def fit_records(
     choices: RecordChoices,
     *,
     link: Path | None,
+    blocks: Sequence[str],
     hard: bool,
     output: Path | None,
+    only_labels: bool,
     matches: Path | None,
     threshold: float | None,
     page: Path | None,
@@ -130,7 +140,13 @@ def fit_records(
     from coterie.cli._watch import watched
     from coterie.exceptions import InfeasibleConstraints, InvalidParameter
     from coterie.records import Dossier
-    from coterie.tables import name_conflict, read_records, save_record_model, with_results
+    from coterie.tables import (
+        name_conflict,
+        only_ids,
+        read_records,
+        save_record_model,
+        with_results,
+    )
 
     if matches is not None:
         check_format(matches)
@@ -141,8 +157,16 @@ def fit_records(
     inputs = read_records(data[0], pairs, choices, link=link, hard=hard)
     if output is not None:
         check_free(inputs.table.source, inputs.table.names)
-    model = Dossier(inputs.kinds, threshold=threshold or "auto", exclusive=inputs.group_column)
-    columns = inputs.columns
+    columns, kinds = inputs.columns, inputs.kinds
+    if blocks:  # columns that are not compared may be blocked by
+        kinds = kinds or dict.fromkeys(columns)
+        columns = columns | {name: inputs.table.column(name, "--block").texts() for name in blocks}
+    model = Dossier(
+        kinds,
+        threshold=threshold or "auto",
+        exclusive=inputs.group_column,
+        candidates=list(blocks) or None,
+    )
     if inputs.group_column is not None and inputs.exclusive is not None:
         columns = columns | {inputs.group_column: inputs.exclusive}
     with watched(talk, "Dossier") as interruption:
@@ -153,7 +177,8 @@ def fit_records(
     saved = _with_ids(model, inputs, choices)
     changes = None if like is None else _number_like(talk, saved, like)
     if output is not None:
-        results = with_results(inputs.table, {"cluster": model.labels_})
+        kept = only_ids(inputs.table, choices.id_column, 0) if only_labels else inputs.table
+        results = with_results(kept, {"cluster": model.labels_})
         write_output([results], output, raw=raw)
     if matches is not None:
         write_output([_likely_pairs(model, inputs)], matches, raw=raw)

@@ -100,6 +100,7 @@ class Asked:
     records: bool
     fields: tuple[str, ...]
     link: Path | None
+    blocks: tuple[str, ...]
     matches: Path | None
     threshold: float | None
     page: Path | None
@@ -134,7 +135,6 @@ def _records(talk: Talk, asked: Asked) -> Exit | None:
         {
             "workers": asked.workers,
             "engine": asked.address,
-            "only-labels": asked.only_labels,
             "set": asked.settings,
         },
         "has no effect with --records; leave it out.",
@@ -145,8 +145,10 @@ def _records(talk: Talk, asked: Asked) -> Exit | None:
         asked.pairs,
         record_choices(asked.fields, asked.exclusive, asked.choices),
         link=asked.link,
+        blocks=asked.blocks,
         hard=asked.hard,
         output=asked.output,
+        only_labels=asked.only_labels,
         matches=asked.matches,
         threshold=asked.threshold,
         page=asked.page,
@@ -167,6 +169,7 @@ def _rows(talk: Talk, asked: Asked) -> Exit | None:
     _refuse(
         {
             "fields": asked.fields,
+            "block": asked.blocks,
             "matches": asked.matches,
             "threshold": asked.threshold,
             "report": asked.page,

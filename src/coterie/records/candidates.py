@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -10,10 +12,12 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from coterie.data import one_thread
-from coterie.records.fields import Field
+from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.records.fields import Field, as_written
 from coterie.records.neighbors import nearest_texts
+from coterie.records.texts import tidy
 
-__all__ = ["find_candidates", "pairs_in_groups", "places", "unique_pairs"]
+__all__ = ["find_candidates", "given_pairs", "pairs_in_groups", "places", "unique_pairs"]
 
 _NEIGHBORS = 10  # of the whole record
 _FIELD_NEIGHBORS = 5  # of a distinctive field
@@ -22,6 +26,7 @@ _DISTINCT = 0.3  # a field is distinctive from this share of different values on
 _LONG_ENOUGH = 6  # letters, on average, of a distinctive field
 _BLOCK = 10  # records that share a value are pairs, if they are so few
 _BLOCK_OF_TWO = 5  # the same for two values at once
+_GIVEN_BLOCK = 100  # the same of a column that the user names
 
 _TEXTS = ("text", "date", "category", "set")
 
@@ -144,9 +149,57 @@ def _of_vectors(values: NDArray[np.float64], n_known: int | None) -> NDArray[np.
     return np.column_stack([np.repeat(asked, k), known[near].ravel()])
 
 
+# -- as the user says ----------------------------------------------------------------------------
+def given_pairs(
+    given: Any, columns: Mapping[str, NDArray[Any]] | None, n: int
+) -> NDArray[np.int64]:
+    """Pairs (m, 2) to compare besides: those given by row, or of records that share a value.
+
+    Parameters
+    ----------
+    given : array-like of shape (m, 2), str, list of str, or None
+        Pairs of rows, or columns.
+    columns : mapping of str to (n,) ndarray, or None
+        The table; None if the records are an array.
+    n : int
+        Records.
+    """
+    if given is None:
+        return np.empty((0, 2), dtype=np.int64)
+    names = [given] if isinstance(given, str) else given
+    if len(names) and all(isinstance(name, str) for name in names):
+        return unique_pairs(np.concatenate([_sharing(name, columns) for name in names]), n)
+    pairs = np.asarray(given)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise InvalidParameter("candidates must be row numbers of shape (m, 2), or columns.")
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
+        raise InvalidParameter(f"candidates name rows beyond 0 to {n - 1}.")
+    return unique_pairs(pairs.astype(np.int64), n)
+
+
+def _sharing(name: str, columns: Mapping[str, NDArray[Any]] | None) -> NDArray[np.int64]:
+    """Pairs of records with the same value of a column."""
+    if columns is None or name not in columns:
+        known = "" if columns is None else f" The columns are {', '.join(columns)}."
+        raise InvalidParameter(f"candidates={name!r} is no column of X.{known}")
+    texts = [tidy(text) for text in as_written(columns[name])]
+    code = _codes(texts)
+    counts = np.bincount(code[code >= 0])
+    if counts.max(initial=0) > _GIVEN_BLOCK:
+        often = texts[int(np.flatnonzero(code == counts.argmax())[0])]
+        warnings.warn(
+            f"candidates: {counts.max()} records have {often!r} in {name!r}. Values of more than "
+            f"{_GIVEN_BLOCK} records are passed over, there are {(counts > _GIVEN_BLOCK).sum()}; "
+            "name a column of rarer values.",
+            CoterieWarning,
+            stacklevel=2,
+        )
+    return pairs_in_groups(code, _GIVEN_BLOCK)
+
+
 # -- blocks --------------------------------------------------------------------------------------
 def _of_equal_values(fields: list[Field]) -> NDArray[np.int64]:
-    codes = [_codes(field) for field in fields if field.kind in _TEXTS]
+    codes = [_codes(field.values.tolist()) for field in fields if field.kind in _TEXTS]
     found = [pairs_in_groups(code, _BLOCK) for code in codes]
     for a, b in combinations(codes, 2):
         both = np.where((a >= 0) & (b >= 0), a * (b.max(initial=0) + 1) + b, -1)
@@ -154,10 +207,9 @@ def _of_equal_values(fields: list[Field]) -> NDArray[np.int64]:
     return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
 
 
-def _codes(field: Field) -> NDArray[np.int64]:
+def _codes(values: list[Any]) -> NDArray[np.int64]:
     """A number for every different value, −1 for none."""
     number: dict[Any, int] = {"": -1}
-    values = field.values.tolist()
     for value in values:
         number.setdefault(value, len(number) - 1)
     return np.fromiter(map(number.__getitem__, values), np.int64, count=len(values))

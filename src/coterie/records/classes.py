@@ -5,6 +5,12 @@ people of one household share surname and address that is badly wrong: the pairs
 kinds, and the middle one would count as "same". Here classes are added while that explains
 the pairs better (BIC), and a class is "same" only if it is at the level of strangers in at most one
 of the fields that identify a record.
+
+Classes are learned from the candidates, which are chosen for being alike. How many strangers agree
+by chance, in the year of birth and the town, say, cannot be seen there, and pairs that have little
+else in common would fall to "same", the class that has a few of everything. So strangers are a
+class of their own, which is not learned: random pairs show its shape, and its weight is that of all
+pairs there are, less those that are too strange to be candidates.
 """
 
 from __future__ import annotations
@@ -25,11 +31,14 @@ Float = NDArray[np.float64]
 _MOST_CLASSES = 6
 _ITERATIONS = 60
 _TRIAL_ITERATIONS = 8
+_CLEARING = 10  # iterations in which strangers leave the classes that are "same"
 _TRIAL_PAIRS = 5_000  # pairs that decide which class is split
 _MOST_PAIRS = 25_000  # pairs that the classes are learned from
 _FEWEST_PAIRS = 50  # of fewer nothing is learned; classes are as expected
 _PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each field
 _UNSURE = 3.0  # nats: pairs up to this are in doubt
+_REACHED = 0.2  # of the strangers that might pass for the same are candidates, roughly
+_LEAST_SAME = 1e-4  # probability that a class is "same", however strange it is
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
 _SAME_SHAPE = np.array(
@@ -47,6 +56,8 @@ class PairClasses(NamedTuple):
     Attributes
     ----------
     log_weight : (C,)
+        Logarithm of the share of the candidates that is of a class; of strangers, the last, of a
+        share of all pairs, for each candidate.
     log_level : (C, F, levels)
         Log-probability of each level of each field in a class; 0 where a value is missing.
     same : (C,)
@@ -97,6 +108,7 @@ def fit_classes(
         One pair in so many of all is taken to be of the same record, to begin with.
     """
     strangers = _shape_of(background, n_records)
+    per_candidate = 0.5 * n_records * (n_records - 1) / max(len(levels), 1)
     levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)]
     if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
         return _by_expectation(strangers, n_records)
@@ -107,7 +119,20 @@ def fit_classes(
     same, _ = label_classes(fit.log_level, strangers)
     separation = float(np.square(fit.share).sum(axis=1).mean())
     found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0)
+    found = _with_strangers(found, strangers, per_candidate)
+    found = _cleared(found, levels, np.concatenate([fit.centres, strangers[None]]))
     return found._replace(doubt=_doubt(found.log_odds(levels)))
+
+
+def _with_strangers(classes: PairClasses, shape: Float, per_candidate: float) -> PairClasses:
+    """A further class, of the strangers among all pairs: `per_candidate` for each candidate."""
+    with np.errstate(divide="ignore"):
+        log_level = np.where(_PRESENT, np.log(shape), 0.0)
+    return classes._replace(
+        log_weight=np.append(classes.log_weight, np.log(_REACHED * per_candidate)),
+        log_level=np.concatenate([classes.log_level, log_level[None]]),
+        same=np.append(classes.same, _LEAST_SAME),
+    )
 
 
 def _doubt(log_odds: Float) -> float:
@@ -123,6 +148,24 @@ def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
     log_level[:, :, ~_PRESENT] = 0.0
     rate = 1.0 / max(n_records, 2)
     return PairClasses(np.log([rate, 1 - rate]), log_level, np.array([0.99, 0.01]), 0.0, 1.0)
+
+
+def _cleared(classes: PairClasses, levels: NDArray[np.int8], centres: Float) -> PairClasses:
+    """The classes that are "same" without the strangers they were learned with, by EM.
+
+    The others stay as they are: strangers would take their pairs, and what is left of them could
+    become anything after it was decided that they are "different".
+    """
+    same = np.flatnonzero(classes.same > 0.5)
+    share = np.empty((len(levels), classes.same.size))
+    for _ in range(_CLEARING):
+        _kernels.expect(levels, classes.log_weight, classes.log_level, share)
+        mine = np.ascontiguousarray(share[:, same])
+        log_weight, log_level = classes.log_weight.copy(), classes.log_level.copy()
+        log_weight[same] = np.log((mine.sum(axis=0) + 1.0) / len(levels))
+        log_level[same] = _maximise(levels, mine, centres[same])[1]
+        classes = classes._replace(log_weight=log_weight, log_level=log_level)
+    return classes
 
 
 class _Fit(NamedTuple):
@@ -276,7 +319,7 @@ def label_classes(log_level: Float, strangers: Float) -> tuple[Float, int]:
     odds = 8.0 * (decisive - 0.5) - 5.0 * (1.0 - place.mean(axis=1))
     same = 1.0 / (1.0 + np.exp(-odds))
     same[top] = 0.99
-    return np.clip(same, 1e-4, 0.99), top
+    return np.clip(same, _LEAST_SAME, 0.99), top
 
 
 def _agreement(shape: Float) -> Float:

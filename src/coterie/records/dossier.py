@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.extension import check_extension, refuse_broken
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
-from coterie.records.candidates import places, unique_pairs
+from coterie.records.candidates import given_pairs, places, unique_pairs
 from coterie.records.comparison import Comparison
 from coterie.records.estimates import expected_precision, expected_recall
 from coterie.records.explaining import PairExplanation, explain_levels
@@ -82,8 +82,9 @@ class Dossier(ConstrainedClusterer):
         Missing values are in no group.
     error_rate : float or "estimate", default="estimate"
         How often answers without a certainty are wrong.
-    candidates : array-like of shape (m, 2), optional
-        Further pairs of rows to compare.
+    candidates : array-like of shape (m, 2), str or list of str, optional
+        Further pairs of rows to compare; or columns: records that share a value in one of them
+        are compared, where they are at most 100.
 
     Attributes
     ----------
@@ -134,7 +135,7 @@ class Dossier(ConstrainedClusterer):
         threshold: float | str = "auto",
         exclusive: str | ArrayLike | None = None,
         error_rate: float | str = "estimate",
-        candidates: ArrayLike | None = None,
+        candidates: ArrayLike | str | Sequence[str] | None = None,
     ) -> None:
         self.fields = fields
         self.threshold = threshold
@@ -162,7 +163,7 @@ class Dossier(ConstrainedClusterer):
         given = written_for(check_constraints(constraints, n), type(self).__name__)
         check_hard(given, exclusive)
         with one_blas_thread():
-            problem = pose(fields, exclusive, self._extra(n))
+            problem = pose(fields, exclusive, given_pairs(self.candidates, columns_of(X), n))
             solution = solve(problem, given, error_rate=error_rate, threshold=threshold)
         self._publish(fields, problem, solution, given)
         self.groups_ = names
@@ -231,16 +232,6 @@ class Dossier(ConstrainedClusterer):
                     "the fitted ones; name the kinds by `fields`."
                 )
         return same_kind
-
-    def _extra(self, n: int) -> Int:
-        if self.candidates is None:
-            return np.empty((0, 2), dtype=np.int64)
-        pairs = np.asarray(self.candidates)
-        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            raise InvalidParameter("candidates must be row numbers of shape (m, 2).")
-        if pairs.size and not (pairs.min() >= 0 and pairs.max() < n):
-            raise InvalidParameter(f"candidates name rows beyond 0 to {n - 1}.")
-        return unique_pairs(pairs.astype(np.int64), n)
 
     def _publish(
         self, fields: list[Field], problem: RecordProblem, solution: Solution, given: Constraints
@@ -378,14 +369,16 @@ class Dossier(ConstrainedClusterer):
         return tags
 
 
-def pose_records(X: Any, *, fields: Any = None, exclusive: Any = None) -> RecordProblem:
+def pose_records(
+    X: Any, *, fields: Any = None, exclusive: Any = None, candidates: Any = None
+) -> RecordProblem:
     """Candidates and kinds of pairs of these records, for `solve` with answers as they come.
 
     Parameters are those of `Dossier`.
     """
     read, groups, _ = Dossier(fields, exclusive=exclusive)._read(X, reset=True)
     with one_blas_thread():
-        return pose(read, groups, np.empty((0, 2), dtype=np.int64))
+        return pose(read, groups, given_pairs(candidates, columns_of(X), groups.size))
 
 
 def _warn_of_large_clusters(labels: Int) -> None:

@@ -47,12 +47,16 @@ class PairExplanation(NamedTuple):
         """Of "same"."""
         return float(1.0 / (1.0 + np.exp(-np.clip(self.log_odds, -700, 700))))
 
-    def __str__(self) -> str:
+    def in_words(self) -> str:
+        """What each adds, the weightiest first: "phone the same, and rare +4.1, …"."""
         order = np.argsort(-np.abs(self.terms), kind="stable")
         parts = [f"{self.names[f]} {self.findings[f]} {self.terms[f]:+.1f}" for f in order]
         if self.answers:
             parts.append(f"answers {self.answers:+.1f}")
-        return f"{self.probability:.0%} same: {', '.join(parts)}; any pair {self.start:+.1f}"
+        return f"{', '.join(parts)}; any pair {self.start:+.1f}"
+
+    def __str__(self) -> str:
+        return f"{self.probability:.0%} same: {self.in_words()}"
 
 
 def explain_levels(

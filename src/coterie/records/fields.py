@@ -13,7 +13,7 @@ from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.records.texts import tidy
 from coterie.validation import check_choice
 
-__all__ = ["KINDS", "Field", "read_fields"]
+__all__ = ["KINDS", "Field", "as_written", "read_fields"]
 
 #: What a field may hold.
 KINDS = ("text", "date", "number", "category", "set", "vector")
@@ -139,15 +139,18 @@ def _kind_of(values: NDArray[Any]) -> str:
     if values.dtype.kind in "biuf":
         held = values[~np.isnan(values.astype(np.float64))]
         return "text" if (held == np.floor(held)).all() else "number"
-    texts = [text for text in _texts(values) if text]
+    texts = [text for text in as_written(values) if text]
     some = texts[:: max(len(texts) // 1000, 1)]
     for kind, looks_like in (("date", _date), ("number", _DECIMAL.fullmatch)):
         if some and sum(bool(looks_like(text)) for text in some) >= _MOSTLY * len(some):
             return kind
+    # Sets of one member have no mark, so half is enough; commas stand in names and addresses too.
+    if some and sum(";" in text or "|" in text for text in some) >= 0.5 * len(some):
+        return "set"
     return "text"
 
 
-def _texts(values: NDArray[Any]) -> list[str]:
+def as_written(values: NDArray[Any]) -> list[str]:
     """Values as they are written, "" for none; whole numbers without ".0"."""
     out = []
     for value in values.tolist():
@@ -175,16 +178,18 @@ def _date(text: str) -> str:
 
 
 def _read_texts(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
-    return _objects([tidy(text) for text in _texts(values)])
+    return _objects([tidy(text) for text in as_written(values)])
 
 
 def _read_dates(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
     # What cannot be read as a date stays as it was written: a slip of a digit is still alike.
-    return _objects([_date(text) or tidy(text) for text in _texts(values)])
+    return _objects([_date(text) or tidy(text) for text in as_written(values)])
 
 
 def _read_sets(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
-    members = [sorted({tidy(part) for part in _SET_MARKS.split(text)}) for text in _texts(values)]
+    members = [
+        sorted({tidy(part) for part in _SET_MARKS.split(text)}) for text in as_written(values)
+    ]
     return _objects([";".join(filter(None, parts)) for parts in members])
 
 
@@ -192,7 +197,7 @@ def _read_numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     out = np.full(len(values), np.nan)
-    for row, text in enumerate(_texts(values)):
+    for row, text in enumerate(as_written(values)):
         if not text:
             continue
         try:

@@ -9,6 +9,10 @@ class of pairs after a few of them, γ tells how much it counts that another rec
 answers (Laplace's approximation of the evidence). One of the possibilities is that the start is
 right. It is the likelier beforehand the fewer pairs are in doubt: where the classes are clear-cut,
 a few answers against them are wrong answers rather than news.
+
+That records most alike are the same is known before any answer: it is why somebody looks for them.
+So pairs of the class that agrees most count as a few answers "same" (`anchors_of`). Without them
+one or two answers "different" about it, among many about strangers, would turn all of it.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from coterie.records.classes import PairClasses
 from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING
 from coterie.records.rivals import Rivals
 
-__all__ = ["Answers", "Belief", "learn"]
+__all__ = ["Answers", "Belief", "anchors_of", "learn"]
 
 Float = NDArray[np.float64]
 
@@ -47,6 +51,9 @@ _LEAST_DOUBT = 0.01  # that the start is off, however clear-cut it seems
 _ERROR_RATES = (0.02, 0.05, 0.1, 0.2)  # of answers, to choose from
 _FEW_ERRORS = 15.0  # the prior of the error rate is (1 − ε)^15
 _STEPS = 50
+_ANCHORS = 20  # pairs of the class that agrees most
+_ANCHORS_COUNT = 5.0  # answers "same" that they are together
+_ANCHORS_WRONG = 0.05  # of them, as of any answers
 
 
 class Answers(NamedTuple):
@@ -69,6 +76,16 @@ class Answers(NamedTuple):
     same: NDArray[np.bool_]
     wrong: Float
     weight: Float
+
+    def and_others(self, others: Answers) -> Answers:
+        """These answers and then others."""
+        return Answers(
+            np.concatenate([self.levels, others.levels]),
+            np.concatenate([self.lead, others.lead]),
+            np.concatenate([self.same, others.same]),
+            np.concatenate([self.wrong, others.wrong]),
+            np.concatenate([self.weight, others.weight]),
+        )
 
 
 class Belief(NamedTuple):
@@ -109,7 +126,31 @@ class Belief(NamedTuple):
         return np.asarray(found)
 
 
-def learn(classes: PairClasses, answers: Answers, error_rate: float | None = None) -> Belief:
+def anchors_of(classes: PairClasses, levels: NDArray[np.int8]) -> Answers:
+    """Candidate pairs, levels (m, F), of the class that agrees most, as a few answers "same".
+
+    They are spread evenly over its log-odds. What a lead means they leave open.
+    """
+    top = classes.shares(levels)[:, int(classes.same.argmax())] > 0.5
+    mine = np.flatnonzero(top & (classes.log_odds(levels) > 0))
+    order = mine[np.argsort(classes.log_odds(levels[mine]), kind="stable")]
+    some = order[np.linspace(0, mine.size - 1, min(mine.size, _ANCHORS)).astype(np.int64)]
+    each = min(_ANCHORS_COUNT / max(some.size, 1), 1.0)
+    return Answers(
+        levels[some],
+        np.zeros(some.size),
+        np.ones(some.size, dtype=np.bool_),
+        np.full(some.size, _ANCHORS_WRONG),
+        np.full(some.size, each),
+    )
+
+
+def learn(
+    classes: PairClasses,
+    answers: Answers,
+    error_rate: float | None = None,
+    anchors: Answers | None = None,
+) -> Belief:
     """What the answers make of the classes.
 
     Parameters
@@ -118,11 +159,15 @@ def learn(classes: PairClasses, answers: Answers, error_rate: float | None = Non
     answers : Answers
     error_rate : float, optional
         How often answers are wrong; found if not given.
+    anchors : Answers, optional
+        What is known before, see `anchors_of`.
     """
     n_classes, n_fields, _ = classes.log_level.shape
     if not answers.same.size:
         rate = _ERROR_RATES[1] if error_rate is None else error_rate
         return Belief(classes, 1.0, 0.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
+    if anchors is not None:
+        answers = answers.and_others(anchors)
     used = _stepped(answers.levels)
     columns = np.flatnonzero(used.any(axis=0))
     base = classes.log_odds(answers.levels)
@@ -130,11 +175,12 @@ def learn(classes: PairClasses, answers: Answers, error_rate: float | None = Non
     design = np.column_stack([base, answers.lead, shares, used[:, columns]])
     widths = 1, 1, n_classes, columns.size
     rates = _ERROR_RATES if error_rate is None else (error_rate,)
-    fits = [
-        _fit(design, answers, np.repeat(start, widths), rate, before)
-        for start, before in _possible_starts(classes.doubt)
-        for rate in rates
-    ]
+    fits: list[_Fitted] = []
+    for start, before in _possible_starts(classes.doubt):
+        begin = _as_it_was(design)
+        for rate in rates:  # the weights by one rate are near those by the next
+            fits.append(_fit(design, answers, np.repeat(start, widths), rate, before, begin))
+            begin = fits[-1].weights
     # Weighed by their evidence rather than the best alone: a few answers seldom decide.
     evidence = np.array([fit.evidence for fit in fits])
     share = np.exp(evidence - np.logaddexp.reduce(evidence))
@@ -183,18 +229,29 @@ class _Fitted(NamedTuple):
     evidence: float
 
 
+def _as_it_was(design: Float) -> Float:
+    """The weights without answers: a = 1 and all else 0."""
+    weights = np.zeros(design.shape[1])
+    weights[0] = 1.0
+    return weights
+
+
 def _fit(
-    design: Float, answers: Answers, spread: Float, error_rate: float, before: float
+    design: Float,
+    answers: Answers,
+    spread: Float,
+    error_rate: float,
+    before: float,
+    begin: Float,
 ) -> _Fitted:
     """Most probable weights by Fisher scoring, and the evidence for spread and error rate.
 
-    `before` is the log-probability of that spread without answers.
+    `before` is the log-probability of that spread without answers, `begin` where to begin.
     """
     wrong = np.where(np.isnan(answers.wrong), error_rate, answers.wrong)
-    mean = np.zeros(design.shape[1])
-    mean[0] = 1.0
+    mean = _as_it_was(design)
     precision = spread**-2
-    weights = mean.copy()
+    weights = begin
     value = _log_posterior(design @ weights, answers, wrong) - _distance(weights, mean, precision)
     information = np.diag(precision)
     for _ in range(_STEPS):

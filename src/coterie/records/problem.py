@@ -12,7 +12,7 @@ from coterie.records.candidates import find_candidates, pairs_in_groups, places,
 from coterie.records.classes import PairClasses, fit_classes
 from coterie.records.comparison import Comparison
 from coterie.records.fields import Field
-from coterie.records.learning import Answers, Belief, learn
+from coterie.records.learning import Answers, Belief, anchors_of, learn
 from coterie.records.partition import Graph, components, partition
 from coterie.records.rivals import Rivals, find_rivals
 
@@ -44,6 +44,8 @@ class RecordProblem(NamedTuple):
     classes : PairClasses
     exclusive : (n,) int64
     rivals : Rivals
+    anchors : Answers
+        What is known before any answer.
     """
 
     n: int
@@ -53,6 +55,7 @@ class RecordProblem(NamedTuple):
     classes: PairClasses
     exclusive: Int
     rivals: Rivals
+    anchors: Answers
 
 
 class Solution(NamedTuple):
@@ -96,7 +99,8 @@ def pose(fields: list[Field], exclusive: Int, extra: Int) -> RecordProblem:
     levels = comparison.levels(pairs)
     classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n)
     rivals = find_rivals(n, pairs, classes.log_odds(levels))
-    return RecordProblem(n, comparison, pairs, levels, classes, exclusive, rivals)
+    anchors = anchors_of(classes, levels)
+    return RecordProblem(n, comparison, pairs, levels, classes, exclusive, rivals, anchors)
 
 
 def _random_pairs(n: int) -> Int:
@@ -118,7 +122,8 @@ def solve(
 
     Without a `threshold` the one of the best expected F1 is taken, see `best_threshold`.
     """
-    belief = learn(problem.classes, answers_of(problem, constraints), error_rate)
+    answers = answers_of(problem, constraints)
+    belief = learn(problem.classes, answers, error_rate, problem.anchors)
     pairs = _close(problem, belief, constraints.pairs)
     levels = _levels(problem, pairs)
     by_fields = belief.log_odds(levels, pairs, problem.rivals)

@@ -13,8 +13,17 @@ from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
 from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
+from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.records import RecordProblem, Solution, expected_recall, pose_records, solve
+from coterie.records import (
+    RecordProblem,
+    Solution,
+    expected_recall,
+    explain_levels,
+    pose_records,
+    solve,
+)
+from coterie.records.candidates import places
 
 __all__ = ["RecordQuestions"]
 
@@ -23,7 +32,9 @@ Int = NDArray[np.int64]
 
 _CHECK_EVERY = 10  # one question in so many checks a pair that the model is sure of
 _FIRST_CHECKS = 20  # answers before the estimated recall may end the questions
+_FEWEST_SURE = 5  # of them about pairs that are surely the same
 _SURE = 3.0  # nats
+_UNLIKELY = 0.05  # that an answer overturns the clusters: the same in probability
 
 
 @dataclass(frozen=True)
@@ -36,13 +47,14 @@ class RecordQuestions(Strategy):
         probability that the answer overturns the clusters × pairs of records that then change,
 
     less for pairs of a kind that many answers are about already. One question in ten checks a
-    pair that the model is sure of. Questions end when the estimated recall reaches `recall`.
+    pair that the model is sure of, and so does every one when no answer is in doubt. Questions end
+    when the estimated recall reaches `recall` and answers bear out what seems surely the same.
 
     Parameters
     ----------
     records : data frame or dict of columns, optional
         The records; the rows of the session, as one vector, if not given.
-    fields, exclusive
+    fields, exclusive, candidates
         As for `Dossier`.
     error_rate : float or "estimate", default="estimate"
         How often answers are wrong.
@@ -68,12 +80,15 @@ class RecordQuestions(Strategy):
     exclusive: Any = field(default=None, repr=False, compare=False)
     error_rate: float | str = "estimate"
     recall: float = 0.995
+    candidates: Any = field(default=None, repr=False, compare=False)
 
     def prepare(self, context: Context) -> Planner:
         """Bind to rows."""
         X = context.space.X if self.records is None else self.records
         try:
-            problem = pose_records(X, fields=self.fields, exclusive=self.exclusive)
+            problem = pose_records(
+                X, fields=self.fields, exclusive=self.exclusive, candidates=self.candidates
+            )
         except InvalidParameter:
             raise
         except (ValueError, TypeError) as error:
@@ -120,7 +135,9 @@ class RecordPlanner(Planner):
         numbers = [(a.number, a.sign, a.certainty) for a in knowledge.constraining]
         if self._solved is None or self._solved[0] != numbers:
             given = _constraints(self.problem.n, knowledge.constraining)
-            self._solved = numbers, solve(self.problem, given, error_rate=self.error_rate)
+            with one_blas_thread():  # products are small, and bits the same on any machine
+                found = solve(self.problem, given, error_rate=self.error_rate)
+            self._solved = numbers, found
         return self._solved[1]
 
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
@@ -131,24 +148,25 @@ class RecordPlanner(Planner):
         worth = weigh(solution)
         askable = np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
         score = worth.flip * worth.change * self._novelty(knowledge, worth.pairs)
+        by_score = np.argsort(-score)
         found: list[Query] = []
         used: set[int] = set()
         n_told = len(knowledge.constraining)
         for turn in range(count):
-            is_check = (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
-            at = None
+            at = self._first_open(knowledge, solution, worth.pairs, by_score, askable, used)
+            # Where no answer is in doubt any more, what seems sure is all there is to learn about.
+            exhausted = at is not None and worth.flip[at] < _UNLIKELY
+            is_check = exhausted or (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
             if is_check:
                 order = self._checks(knowledge, worth, turn)
-                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
-            if at is None:  # also where nothing is sure enough to be checked
-                is_check, order = False, np.argsort(-score)
-                at = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+                checked = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
+                is_check, at = checked is not None, at if checked is None else checked
             if at is None:
                 break
             i, j = worth.pairs[at].tolist()
             used |= {int(solution.labels[i]), int(solution.labels[j])}
             askable[at] = False
-            found.append(self._query(i, j, float(worth.log_odds[at]), is_check))
+            found.append(self._query(solution, i, j, float(worth.log_odds[at]), is_check))
         return found
 
     def set_questions(
@@ -174,7 +192,7 @@ class RecordPlanner(Planner):
         if first is None:
             return [] if held else self.questions(knowledge, 1)
         i, j = pairs[first].tolist()
-        found = [self._query(i, j, float(odds[first]), False)]
+        found = [self._query(solution, i, j, float(odds[first]), False)]
         rows = set(found[0].rows)
         while len(rows) < size:
             inside = np.isin(pairs, list(rows))
@@ -185,7 +203,7 @@ class RecordPlanner(Planner):
                 break
             i, j = pairs[at].tolist()
             rows |= {i, j}
-            found.append(self._query(i, j, float(odds[at]), False))
+            found.append(self._query(solution, i, j, float(odds[at]), False))
         return found
 
     def _first_open(
@@ -212,26 +230,33 @@ class RecordPlanner(Planner):
         return classes.shares(comparison.levels(pairs)) @ (1.0 / np.sqrt(1.0 + seen))
 
     def _checks(self, knowledge: Knowledge, worth: Worth, turn: int) -> Int:
-        """Pairs the model is sure of, at random: as often joined as apart, those near doubt first.
+        """Pairs the model is sure of, at random: joined and apart in turn, those near doubt first.
 
         Of the many that are surely apart the nearest to doubt are drawn from.
         """
         rng = self.context.rng(knowledge, turn)
-        joined = rng.random() < 0.5
+        number = len(knowledge.constraining) + turn
+        joined = (number + number // _CHECK_EVERY) % 2 == 0  # one in ten, or every one
         sure = np.flatnonzero((worth.log_odds > _SURE) if joined else (worth.log_odds < -_SURE))
         near = sure[np.argsort(np.abs(worth.log_odds[sure]), kind="stable")]
         return rng.permutation(near[: max(len(near) // 10, 100)])
 
-    def _query(self, i: int, j: int, log_odds: float, is_check: bool) -> Query:
+    def _query(self, solution: Solution, i: int, j: int, log_odds: float, is_check: bool) -> Query:
         chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
+        aim = "this question checks what seems sure" if is_check else "no answer may change more"
         why = (
-            f"Rows {i} and {j} are the same with probability {chance:.0%}; this question checks "
-            "what seems sure."
-            if is_check
-            else f"Rows {i} and {j} are the same with probability {chance:.0%}, and the answer "
-            "may change the clusters most."
+            f"Rows {i} and {j} are the same with probability {chance:.0%}; {aim}. In nats: "
+            f"{self._by_field(solution, i, j)}."
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
+
+    def _by_field(self, solution: Solution, i: int, j: int) -> str:
+        """What each field says of the pair, the weightiest first."""
+        rows = np.array([[i, j]])
+        levels = self.problem.comparison.levels(rows)
+        lead = self.problem.rivals.lead(rows, self.problem.classes.log_odds(levels))
+        names = self.problem.comparison.names
+        return explain_levels(solution.belief, names, levels[0], float(lead[0]), 0.0).in_words()
 
     def twin(self) -> RecordPlanner:
         """The same comparisons, solved for itself."""
@@ -247,10 +272,22 @@ class RecordPlanner(Planner):
 
     # -- when to stop ----------------------------------------------------------------------
     def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
-        told = len(knowledge.constraining)
-        return (
-            self.recall < 1 and told >= _FIRST_CHECKS and expected_recall(solution) >= self.recall
-        )
+        if self.recall >= 1 or len(knowledge.constraining) < _FIRST_CHECKS:
+            return False
+        return expected_recall(solution) >= self.recall and self._is_borne_out(knowledge, solution)
+
+    def _is_borne_out(self, knowledge: Knowledge, solution: Solution) -> bool:
+        """Whether answers agree with what the model takes for surely the same.
+
+        By its own estimate all is found where whole kinds of pairs are joined wrongly; only
+        answers about them show it. So there must be some, and no more against than slips explain.
+        """
+        sure = solution.by_fields > _SURE
+        given = _constraints(self.problem.n, knowledge.constraining)
+        asked = sure[places(given.pairs, solution.pairs, self.problem.n)]
+        n_asked, n_against = int(asked.sum()), int((asked & (given.kind < 0)).sum())
+        slips = 2.0 * max(solution.belief.error_rate, _UNLIKELY) * n_asked
+        return n_asked >= min(_FEWEST_SURE, int(sure.sum())) and n_against <= slips
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
