@@ -211,7 +211,7 @@ def rows_of(table: Table, choices: Choices) -> Rows:
         table = table.with_missing(choices.missing)
     ids = table.ids(choices.id_column)
     if choices.id_column is not None:
-        table = table.named(ids)
+        table = table.named(choices.id_column)
     rows = Rows(table, ids, None, ids, [])
     if not choices.where:
         return rows
