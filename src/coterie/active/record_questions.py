@@ -224,12 +224,11 @@ class RecordPlanner(Planner):
 
     def _query(self, i: int, j: int, log_odds: float, is_check: bool) -> Query:
         chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
+        likely = f"The two are the same with probability {chance:.0%}"
         why = (
-            f"Rows {i} and {j} are the same with probability {chance:.0%}; this question checks "
-            "what seems sure."
+            f"{likely}; this question checks what seems sure."
             if is_check
-            else f"Rows {i} and {j} are the same with probability {chance:.0%}, and the answer "
-            "may change the clusters most."
+            else f"{likely}, and the answer may change the clusters most."
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
 
