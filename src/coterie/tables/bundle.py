@@ -59,7 +59,7 @@ class Bundle:
         Rows without any word, of a model of texts alone, are in no cluster: -1.
         """
         name = self.recipe.id_column
-        if name in table.columns:
+        if name is not None and name in table.columns:
             table.ids(name)  # refuses one that is there twice
             table = table.named(name)
         X, notes = self.recipe.apply(table)
