@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables.arrays import read_npy
+from coterie.tables.arrow import give_back
 from coterie.tables.choices import VECTORS, Choices
 from coterie.tables.notes import Note
 from coterie.tables.pairs import name_conflict, read_pairs
@@ -151,6 +152,7 @@ def read_inputs(
         rows.table.column(exclusive, "--exclusive")
     learned = Recipe.look_at_whole(rows.table, choices)
     recipe = learned.recipe
+    give_back()  # what looking took, before the features are made
     X, notes = recipe.apply(rows.table)
     told = [*rows.table.notes, *rows.notes, *_about_reading(learned.notes), *notes]
     placed, apart = rows, None

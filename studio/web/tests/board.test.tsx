@@ -38,7 +38,7 @@ it("puts the chosen card into a pile by the button at hand", async () => {
     </StudioContext.Provider>,
     place,
   );
-  const button = (name: string) => [...place.querySelectorAll("button")].find((one) => one.textContent?.startsWith(name));
+  const button = (name: string) => [...place.querySelectorAll("button")].find((one) => one.textContent.startsWith(name));
   for (const name of ["Pile 1", "Pile 2", "Submit"]) {
     button(name)?.click();
     await new Promise((drawn) => setTimeout(drawn));
