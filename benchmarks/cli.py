@@ -19,8 +19,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from coterie import Constraints
-from coterie.cli._methods import build
 from coterie.cli.main import main
+from coterie.cli.methods import build
 
 COLUMNS, CLUSTERS, PAIRS, RUNS = 20, 8, 1000, 3
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sklearn.base import BaseEstimator, ClusterMixin
 
 import coterie
-from coterie.cli._methods import METHODS, Method
 from coterie.cli.main import main
+from coterie.cli.methods import METHODS, Method
 from coterie.estimators import ESTIMATORS, estimator_class, register_estimator
 from coterie.exceptions import InvalidParameter
 

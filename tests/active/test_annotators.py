@@ -7,7 +7,7 @@ import pytest
 
 from coterie import ActiveSession, PCKMeans
 from coterie.active import Answer, RandomPairs
-from coterie.active.annotators import estimate_annotators, weighed_pairs
+from coterie.active.annotators.rates import estimate_annotators, weighed_pairs
 from coterie.metrics import adjusted_rand_score
 
 CROWD = {"expert": (0.02, 0.02), "cheap": (0.3, 0.05), "careless": (0.3, 0.3)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coterie.active import ActiveSession, Answer, broken_answers, suspect_answers
-from coterie.active.annotators import estimate_annotators
+from coterie.active.annotators.rates import estimate_annotators
 from coterie.exceptions import InvalidParameter
 
 LABELS = np.repeat([0, 1], 10)

@@ -7,15 +7,15 @@ import pytest
 from problems_active import answered, blobs
 
 from coterie.active import ActiveSession, InformationGain, LabelOracle, answer_all
-from coterie.active import _features as features_module
-from coterie.active import _field as field_module
-from coterie.active._belief import Belief
-from coterie.active._features import Features
-from coterie.active._field import Field
-from coterie.active._probabilities import link_log_odds
-from coterie.active._tally import log_odds
+from coterie.active.information import features as features_module
+from coterie.active.information import field as field_module
+from coterie.active.information.belief import Belief
+from coterie.active.information.features import Features
+from coterie.active.information.field import Field
+from coterie.active.information.probabilities import link_log_odds
+from coterie.active.information.tally import log_odds
 from coterie.active.query import Answer
-from coterie.active.space import Space
+from coterie.active.strategies.space import Space
 from coterie.distortions import SquaredEuclidean
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.metrics import adjusted_rand_score

@@ -12,13 +12,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from coterie import PCKMeans
 from coterie.active import ActiveSession, InformationGain
-from coterie.active import _error_rate as rate_module
-from coterie.active import _opinions as opinions
-from coterie.active._agreement import outlook, weighted_rand
-from coterie.active._error_rate import estimate_rate
-from coterie.active._opinions import Described, pooled
-from coterie.active._partitions import Partitions
 from coterie.active.forecast import foretell
+from coterie.active.information import error_rate as rate_module
+from coterie.active.information import opinions
+from coterie.active.information.agreement import outlook, weighted_rand
+from coterie.active.information.error_rate import estimate_rate
+from coterie.active.information.opinions import Described, pooled
+from coterie.active.information.partitions import Partitions
 
 
 def rows_of(n=40, m=5, seed=0):

@@ -9,7 +9,7 @@ import pytest
 from problems_active import answered, blobs
 
 from coterie.active import ActiveSession, InformationGain, LabelOracle
-from coterie.active._parting import best_parting
+from coterie.active.information.parting import best_parting
 from coterie.active.milestones import is_milestone, milestones
 from coterie.metrics import adjusted_rand_score
 

@@ -24,7 +24,7 @@ from coterie.active import (
     run_programs,
     run_programs_async,
 )
-from coterie.active.pace import Pace
+from coterie.active.annotators.pace import Pace
 from coterie.exceptions import InvalidParameter, OracleFailed
 from coterie.metrics import adjusted_rand_score
 

@@ -10,8 +10,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from coterie.active import ActiveSession, BackgroundRefits, RecordQuestions
-from coterie.active.information import InformationPlanner
-from coterie.active.record_questions import own_odds
+from coterie.active.information.information_gain import InformationPlanner
+from coterie.active.strategies.record_questions import own_odds
 from coterie.progress import keep_going
 from coterie.stability import renumber
 
@@ -92,8 +92,8 @@ def test_a_fit_can_be_stopped(slow):
 
 
 def test_a_clustering_with_nothing_to_show_leaves_the_one_before(monkeypatch):
-    monkeypatch.setattr("coterie.active._features._ANCHORS", 20)
-    monkeypatch.setattr("coterie.active._features._CHUNK", 5)
+    monkeypatch.setattr("coterie.active.information.features._ANCHORS", 20)
+    monkeypatch.setattr("coterie.active.information.features._CHUNK", 5)
     session = ActiveSession(X, random_state=0)
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()

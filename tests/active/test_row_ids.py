@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from coterie import ActiveSession, PCKMeans
 from coterie.active import AnswerStore, RandomPairs
-from coterie.active.row_ids import match_ids
+from coterie.active.log.row_ids import match_ids
 from coterie.exceptions import AnswersMismatch, InvalidParameter
 
 X = np.random.default_rng(0).normal(size=(12, 3))

@@ -9,7 +9,7 @@ import pytest
 
 from coterie import ActiveSession, PCKMeans
 from coterie.active import AnswerStore, RandomPairs, SetQuery
-from coterie.active import store as store_module
+from coterie.active.log import store as store_module
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
 from coterie.metrics import adjusted_rand_score
 

@@ -18,7 +18,7 @@ from child_answers import data
 from problems_active import blobs, pairs_of
 
 from coterie.active import ActiveSession, AnswerStore, ExploreConsolidate, LabelOracle, answer_all
-from coterie.active import store as store_module
+from coterie.active.log import store as store_module
 from coterie.exceptions import AnswerNotSaved, AnswersInUse, AnswersMismatch
 
 HERE = Path(__file__).parent

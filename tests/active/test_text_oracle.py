@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from coterie.active import Completion, Query, SetQuery, TextOracle
-from coterie.active.text_oracle import read_piles, read_word
+from coterie.active.annotators.text_oracle import read_piles, read_word
 from coterie.exceptions import InvalidParameter
 
 PEOPLE = {

@@ -7,8 +7,8 @@ import pytest
 from problems_active import blobs
 
 from coterie.active import ActiveSession, Answer, AnswerStore, LabelOracle, Program, run_programs
-from coterie.active.annotators import estimate_annotators
-from coterie.active.trust import Trust, summed
+from coterie.active.annotators.rates import estimate_annotators
+from coterie.active.strategies.trust import Trust, summed
 from coterie.metrics import adjusted_rand_score
 
 

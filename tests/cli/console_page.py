@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from click.testing import CliRunner
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
 _BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)

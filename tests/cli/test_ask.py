@@ -22,7 +22,7 @@ from coterie.active import (
     Strategy,
     register_strategy,
 )
-from coterie.active.store import fingerprint
+from coterie.active.log.store import fingerprint
 from coterie.cli.ask import Conversation, ask
 from coterie.cli.main import main
 from coterie.tables import Choices, Records, read_inputs

@@ -20,7 +20,7 @@ from pyarrow import feather, parquet
 from scipy import sparse
 from terminal_cli import listing
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 
 GOOD = "id,x,y\n" + "".join(f"r{t},{t % 2 * 9 + t / 10},{t / 7:.3f}\n" for t in range(8))
 PAIRS = "a,b,kind\nr0,r2,must\nr1,r2,cannot\n"

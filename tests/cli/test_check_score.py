@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.constraints import Constraints
 from coterie.metrics import evaluate
 

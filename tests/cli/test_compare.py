@@ -13,7 +13,7 @@ import pytest
 from terminal_cli import Terminal
 
 from coterie import Constraints, MPCKMeans, PCKMeans
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.metrics import adjusted_rand_score, constraint_satisfaction, evaluate
 
 COMPARE = ("compare", "data.csv", "pairs.csv", "--id", "id", "-k", "3", "--truth", "class")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from test_main import HEAVY
 
-from coterie.cli._methods import METHODS
 from coterie.cli.main import COMMANDS
+from coterie.cli.methods import METHODS
 
 COMPLETE = f"""
 import sys

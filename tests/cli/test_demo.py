@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 from terminal_cli import listing
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.exceptions import NotWritten
 from coterie.metrics import adjusted_rand_score
 

@@ -10,9 +10,9 @@ import click
 import pytest
 from console_page import Console, renewed, same, steps
 
-from coterie.cli._command import Exit
-from coterie.cli._methods import METHODS
+from coterie.cli.exits import Exit
 from coterie.cli.main import COMMANDS, SECTIONS, main
+from coterie.cli.methods import METHODS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "command-line.md"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from terminal_cli import Terminal, listing
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cluster import PCKMeans
 from coterie.tables import load_bundle
 

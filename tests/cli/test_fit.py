@@ -12,8 +12,8 @@ from pyarrow import feather, parquet
 
 import coterie
 from coterie import Constraints, Mosaic
-from coterie.cli._command import Exit
-from coterie.cli._methods import METHODS, build
+from coterie.cli.exits import Exit
+from coterie.cli.methods import METHODS, build
 from coterie.exceptions import InvalidParameter
 from coterie.tables import load_bundle
 from coterie.tables.writing import neutral

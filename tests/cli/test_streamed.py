@@ -16,7 +16,7 @@ import pytest
 from terminal_cli import Terminal, listing
 
 from coterie.cli import _streaming
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cluster import PCKMeans
 from coterie.estimators import ESTIMATORS, estimator_class, reads_stored_rows
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.constraints import Constraints
 from coterie.tables import load_bundle
 

@@ -11,7 +11,7 @@ from typing import Any
 from click.testing import CliRunner
 from mutations import ENDINGS, mutated, table_bytes
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
 __all__ = ["READING", "broken_files", "make_folder", "run"]

@@ -12,7 +12,7 @@ import pytest
 from commands import READING, broken_files, make_folder, run
 from mutations import ENDINGS, mutated, table_bytes
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.tables import read_table
 from coterie.tables.unpacking import VARIABLE

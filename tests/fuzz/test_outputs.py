@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from commands import READING, make_folder, run
 
-from coterie.cli._command import Exit
+from coterie.cli.exits import Exit
 
 FIT = ("fit", "good.csv", "--id", "id", "-k", 2, "--method", "pckmeans", "pairs.csv")
 

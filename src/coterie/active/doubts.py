@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from coterie.active.annotators import AnnotatorTable, estimate_annotators
+from coterie.active.annotators.rates import AnnotatorTable, estimate_annotators
 from coterie.active.query import Answer
 
 __all__ = ["SuspectAnswer", "broken_answers", "suspect_answers"]

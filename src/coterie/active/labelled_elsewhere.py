@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._refit import Refit
+from coterie.active.background_refits import Labelling
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
-from coterie.active.refits import Labelling
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.refitting import Refit
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 from coterie.stability import renumber

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from coterie.active._refit import with_found_clusters
-from coterie.active.oracles import LabelOracle, answer_all
+from coterie.active.annotators.oracles import LabelOracle, answer_all
+from coterie.active.refitting import with_found_clusters
 from coterie.active.session import ActiveSession
-from coterie.active.strategy import Strategy
+from coterie.active.strategies.strategy import Strategy
 from coterie.exceptions import InvalidParameter
 from coterie.metrics import evaluate
 from coterie.plot import plot_learning_curve

@@ -9,24 +9,24 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from coterie.active._refit import Refit
-from coterie.active.annotators import (
+from coterie.active.annotators.calls import CallLog
+from coterie.active.annotators.rates import (
     AnnotatorTable,
     WeighedPair,
     estimate_annotators,
     weighed_pairs,
 )
-from coterie.active.calls import CallLog
 from coterie.active.cluster_answers import ClusterAnswers
 from coterie.active.forecast import Forecast
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
 from coterie.active.labelled_elsewhere import LabelledElsewhere
+from coterie.active.log.row_ids import RowChanges
 from coterie.active.query import Answer
-from coterie.active.row_ids import RowChanges
+from coterie.active.refitting import Refit
 from coterie.active.session_log import SessionLog
-from coterie.active.strategy import Strategy
-from coterie.active.trust import Trust
+from coterie.active.strategies.strategy import Strategy
+from coterie.active.strategies.trust import Trust
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
+from coterie.active.log.row_ids import check_ids
+from coterie.active.log.store import AnswerStore
 from coterie.active.piles import Said, said_about_set, set_question
 from coterie.active.query import (
     KNOWN,
@@ -24,14 +26,12 @@ from coterie.active.query import (
     check_pair,
     is_under_way,
 )
-from coterie.active.registry import strategy_for
 from coterie.active.results import Results
 from coterie.active.revising import Revising
-from coterie.active.row_ids import check_ids
 from coterie.active.session_log import SessionLog
-from coterie.active.space import Space, candidate_mask, distortion_of
-from coterie.active.store import AnswerStore
-from coterie.active.strategy import Context, Strategy
+from coterie.active.strategies.registry import strategy_for
+from coterie.active.strategies.space import Space, candidate_mask, distortion_of
+from coterie.active.strategies.strategy import Context, Strategy
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion
 from coterie.exceptions import InvalidParameter

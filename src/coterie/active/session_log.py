@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie.active.calls import CallLog
+from coterie.active.annotators.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.known import known_answers
+from coterie.active.log.row_ids import RowChanges, RowIds
+from coterie.active.log.store import AnswerStore, fingerprint
 from coterie.active.query import Answer
-from coterie.active.row_ids import RowChanges, RowIds
-from coterie.active.store import AnswerStore, fingerprint
 from coterie.constraints import Constraints
 
 __all__ = ["SessionLog"]

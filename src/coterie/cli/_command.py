@@ -1,4 +1,4 @@
-"""What all commands share: exit codes, errors in one or two lines, --json, --quiet and --debug."""
+"""What all commands share: errors in one or two lines, --json, --quiet and --debug."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import Any
 
 import click
 
+from coterie.cli.exits import Exit
 from coterie.exceptions import (
     CoterieError,
     InfeasibleConstraints,
@@ -24,25 +24,10 @@ from coterie.exceptions import (
     WorkersLost,
 )
 
-__all__ = ["Exit", "Talk", "command", "explain", "in_options"]
+__all__ = ["Talk", "command", "explain", "in_options"]
 
 # Said of every command, not left to the group: click remembers how a command was first asked.
 HELP = {"help_option_names": ["-h", "--help"]}
-
-
-class Exit(IntEnum):
-    """How a command ends; docs/command-line.md says the same."""
-
-    DONE = 0
-    UNSATISFIABLE = 1  # the pairs cannot all be kept
-    BAD_INPUT = 2  # wrong usage, a file or a value that cannot be used
-    NOT_WRITTEN = 3  # an output could not be written; nothing is left of it
-    UNDECIDED = 4  # not decided within the time limit
-    STOPPED_EARLY = 5  # Ctrl-C: the best found so far was written
-    WORKERS_LOST = 6  # processes or a cluster died; nothing was written
-    BUG = 70  # an error nobody foresaw
-    INTERRUPTED = 130  # Ctrl-C twice: nothing was written
-    TERMINATED = 143  # SIGTERM: nothing was written
 
 
 class Talk:

@@ -10,8 +10,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from coterie.cli._given import DataFile
-from coterie.cli._methods import METHODS
 from coterie.cli._streaming import FILES
+from coterie.cli.methods import METHODS
 from coterie.words import nearest
 
 __all__ = [

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk
+from coterie.cli._command import Talk
 from coterie.cli._options import CommaList, file_type, together
+from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from coterie.cli._given import DataFile
-from coterie.cli._methods import METHODS
+from coterie.cli.methods import METHODS
 from coterie.exceptions import InvalidParameter
 from coterie.files import split_name
 from coterie.words import counted

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command, explain
+from coterie.cli._command import Talk, command, explain
 from coterie.cli._options import clusters_option, file_type, id_option, table_argument
+from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from coterie.cli._command import Exit, Talk, command, explain
-from coterie.cli._methods import METHODS, build
+from coterie.cli._command import Talk, command, explain
 from coterie.cli._options import (
     METHOD,
     CommaList,
@@ -18,6 +17,8 @@ from coterie.cli._options import (
     file_type,
     table_argument,
 )
+from coterie.cli.exits import Exit
+from coterie.cli.methods import METHODS, build
 
 if TYPE_CHECKING:
     from coterie.comparison import Compared, Comparison

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Talk, command
 from coterie.cli._given import split_pairs
 from coterie.cli._options import (
     feature_options,
@@ -28,6 +28,7 @@ from coterie.cli._streaming import (
     passes_by,
     refuse_unless_reads,
 )
+from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _rows(talk: Talk, asked: Asked) -> Exit | None:
     """Clusters of rows by an estimator."""
     from coterie.cli._fitting import fit_model
     from coterie.cli._like import changes_to_json, number_like
-    from coterie.cli._methods import METHODS, build
+    from coterie.cli.methods import METHODS, build
     from coterie.tables import load_bundle
 
     _refuse(
@@ -192,7 +193,7 @@ def _rows(talk: Talk, asked: Asked) -> Exit | None:
 
 def _refuse_without_number(talk: Talk, asked: Asked) -> None:
     """Without -k there must be pairs, for methods that count clusters by them."""
-    from coterie.cli._methods import METHODS
+    from coterie.cli.methods import METHODS
     from coterie.exceptions import InvalidParameter
     from coterie.tables import read_table
 

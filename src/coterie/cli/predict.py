@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Talk, command
 from coterie.cli._options import output_options, vectors_option
 from coterie.cli._records import predict_records
 from coterie.cli._streaming import FILES, Reading, how_to_read
+from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:

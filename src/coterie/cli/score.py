@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Talk, command
 from coterie.cli._options import file_type
+from coterie.cli.exits import Exit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Talk, command
 from coterie.cli._options import (
     feature_options,
     fields_option,
@@ -19,6 +19,7 @@ from coterie.cli._options import (
     raw_option,
     table_argument,
 )
+from coterie.cli.exits import Exit
 
 if TYPE_CHECKING:
     from coterie.tables import Fitted
@@ -109,7 +110,7 @@ def suspects(
 def _fitted(talk: Talk, data: Path, pairs: Path, how: dict[str, Any]) -> tuple[Fitted, bool]:
     """Fit a model; the second value is whether Ctrl-C ended it early."""
     from coterie.cli._fitting import fit_model, open_inputs
-    from coterie.cli._methods import METHODS, build
+    from coterie.cli.methods import METHODS, build
     from coterie.exceptions import InvalidParameter
     from coterie.tables import Fitted
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from coterie.cli._command import Exit, Talk, command
+from coterie.cli._command import Talk, command
 from coterie.cli._options import METHOD
+from coterie.cli.exits import Exit
 
 __all__ = ["warmup"]
 

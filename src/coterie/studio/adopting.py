@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from coterie.active import ActiveSession
-from coterie.active.row_ids import check_ids
+from coterie.active.log.row_ids import check_ids
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData
 from coterie.tables import Asking, Table

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from coterie.active import Answer, broken_answers, suspect_answers
-from coterie.active.annotators import estimate_annotators
+from coterie.active.annotators.rates import estimate_annotators
 from coterie.active.query import ANSWERS
 from coterie.studio.answering import write
 from coterie.studio.body import Body, wrong

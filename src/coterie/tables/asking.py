@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from coterie.active import STRATEGIES, ActiveSession, AnswerStore, RecordQuestions, make_strategy
-from coterie.active.store import fingerprint
+from coterie.active.log.store import fingerprint
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswersMismatch, InvalidData, InvalidParameter
 from coterie.tables.choices import Choices

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
-from coterie.active.strategy import Context, Planner, Strategy, bits
+from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.records import RecordProblem, Solution, expected_recall, pose_records, solve

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
-from coterie.active.leases import Lease, Leases
+from coterie.active.annotators.leases import Lease, Leases
 from coterie.active.query import Query, SetQuery
 from coterie.active.session import ActiveSession
 

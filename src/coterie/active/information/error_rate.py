@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._tally import log_odds
+from coterie.active.information.tally import log_odds
 
 __all__ = ["FIRST_GUESS", "estimate_rate"]
 

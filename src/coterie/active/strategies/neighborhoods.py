@@ -10,8 +10,8 @@ import numpy as np
 
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
-from coterie.active.space import FarthestFirst, Float
-from coterie.active.strategy import Context, Planner, bits
+from coterie.active.strategies.space import FarthestFirst, Float
+from coterie.active.strategies.strategy import Context, Planner, bits
 
 __all__ = ["Neighborhoods", "OpenRow", "TwoPhase", "read_neighborhoods"]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from coterie.active._opinions import squared_distances
+from coterie.active.information.opinions import squared_distances
 
 __all__ = ["Partitions"]
 

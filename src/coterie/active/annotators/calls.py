@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.active._schema import MIGRATIONS, statements
-from coterie.active._sums import add_functions
+from coterie.active.log.schema import MIGRATIONS, statements
+from coterie.active.log.sums import add_functions
 
 __all__ = ["Call", "CallLog"]
 

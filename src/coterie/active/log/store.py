@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie.active._lock import FileLock
-from coterie.active._schema import MIGRATIONS, statements
-from coterie.active._sums import add_functions, damages, sum_schema
-from coterie.active.calls import CallLog
+from coterie.active.annotators.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
+from coterie.active.log.lock import FileLock
+from coterie.active.log.row_ids import RowChanges, RowIds, match_ids, row_hashes, text_hashes
+from coterie.active.log.schema import MIGRATIONS, statements
+from coterie.active.log.sums import add_functions, damages, sum_schema
 from coterie.active.query import Answer
-from coterie.active.row_ids import RowChanges, RowIds, match_ids, row_hashes, text_hashes
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
 from coterie.files import new_file

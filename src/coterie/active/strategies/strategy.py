@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from coterie.active.forecast import Forecast
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
-from coterie.active.space import Space
+from coterie.active.strategies.space import Space
 from coterie.parameters import check_parameters
 
 __all__ = ["Context", "Planner", "Strategy", "bits"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from coterie.active.consolidate import ConsolidatePlanner, InTurn, explore_planner
-from coterie.active.neighborhoods import Neighborhoods
-from coterie.active.space import Float
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.consolidate import ConsolidatePlanner, InTurn, explore_planner
+from coterie.active.strategies.neighborhoods import Neighborhoods
+from coterie.active.strategies.space import Float
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 
 __all__ = ["MinMax"]
 

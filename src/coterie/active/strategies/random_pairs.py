@@ -8,7 +8,7 @@ import numpy as np
 
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query, ordered
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 
 __all__ = ["RandomPairs"]
 

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from coterie.active.calls import Call, CallLog
-from coterie.active.oracles import Reply, as_reply
-from coterie.active.pace import Pace
+from coterie.active.annotators.calls import Call, CallLog
+from coterie.active.annotators.oracles import Reply, as_reply
+from coterie.active.annotators.pace import Pace
 from coterie.active.piles import check_piles
 from coterie.active.query import Query, SetQuery, check_answer, check_certainty
 from coterie.exceptions import OracleFailed

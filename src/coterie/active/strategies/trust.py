@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from coterie.active.annotators import AnnotatorTable, estimate_annotators, weighed_pairs
+from coterie.active.annotators.rates import AnnotatorTable, estimate_annotators, weighed_pairs
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import milestones
 from coterie.active.query import Answer

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._belief import Belief
-from coterie.active._opinions import Described, squared_distances
-from coterie.active._partitions import Partitions
+from coterie.active.information.belief import Belief
+from coterie.active.information.opinions import Described, squared_distances
+from coterie.active.information.partitions import Partitions
 
 __all__ = ["Outlook", "outlook", "weighted_rand"]
 

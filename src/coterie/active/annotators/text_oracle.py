@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from coterie.active.oracles import Reply
+from coterie.active.annotators.oracles import Reply
 from coterie.active.query import Query, SetQuery
 from coterie.exceptions import InvalidParameter
 from coterie.parameters import check_arguments

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from coterie.active.explore import ExplorePlanner
 from coterie.active.knowledge import Knowledge
-from coterie.active.neighborhoods import Neighborhoods, TwoPhase
 from coterie.active.query import Query
-from coterie.active.space import Float, GroupSums
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.explore import ExplorePlanner
+from coterie.active.strategies.neighborhoods import Neighborhoods, TwoPhase
+from coterie.active.strategies.space import Float, GroupSums
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 
 __all__ = ["Consolidate", "ExploreConsolidate"]
 

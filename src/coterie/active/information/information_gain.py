@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._agreement import Outlook, outlook
-from coterie.active._belief import MERGE_AT, Belief
-from coterie.active._features import Features
-from coterie.active._field import Field
-from coterie.active._partitions import Partitions
 from coterie.active.forecast import Forecast, foretell
+from coterie.active.information.agreement import Outlook, outlook
+from coterie.active.information.belief import MERGE_AT, Belief
+from coterie.active.information.features import Features
+from coterie.active.information.field import Field
+from coterie.active.information.partitions import Partitions
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
 from coterie.active.query import KNOWN, OF_CLUSTERS, Query
-from coterie.active.strategy import Context, Planner, Strategy, bits
+from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.stability import renumber
 
 __all__ = ["InformationGain"]

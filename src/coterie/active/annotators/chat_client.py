@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from coterie.active.text_oracle import Completion
+from coterie.active.annotators.text_oracle import Completion
 from coterie.exceptions import MissingDependency, OracleFailed
 from coterie.parameters import check_arguments
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
-from coterie.active._sums import MAKE_SUMS
+from coterie.active.log.sums import MAKE_SUMS
 
 __all__ = ["MIGRATIONS", "statements"]
 

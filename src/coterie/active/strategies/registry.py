@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from coterie.active.consolidate import Consolidate, ExploreConsolidate
-from coterie.active.explore import Explore
-from coterie.active.information import InformationGain
-from coterie.active.min_max import MinMax
-from coterie.active.npu import NPU
-from coterie.active.random_pairs import RandomPairs
-from coterie.active.record_questions import RecordQuestions
-from coterie.active.strategy import Strategy
+from coterie.active.information.information_gain import InformationGain
+from coterie.active.strategies.consolidate import Consolidate, ExploreConsolidate
+from coterie.active.strategies.explore import Explore
+from coterie.active.strategies.min_max import MinMax
+from coterie.active.strategies.npu import NPU
+from coterie.active.strategies.random_pairs import RandomPairs
+from coterie.active.strategies.record_questions import RecordQuestions
+from coterie.active.strategies.strategy import Strategy
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_choice
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.active.calling import Caller, Program
-from coterie.active.leases import Lease, Leases
-from coterie.active.oracles import Reply, run_coroutine
+from coterie.active.annotators.calling import Caller, Program
+from coterie.active.annotators.leases import Lease, Leases
+from coterie.active.annotators.oracles import Reply, run_coroutine
 from coterie.active.session import ActiveSession
 from coterie.exceptions import InvalidParameter
 from coterie.validation import check_count

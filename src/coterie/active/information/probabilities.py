@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._opinions import SHARPNESS, Pool, tempered
+from coterie.active.information.opinions import SHARPNESS, Pool, tempered
 
 __all__ = ["bayes", "link_log_odds", "mixed_prior"]
 

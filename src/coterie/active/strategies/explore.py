@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coterie.active.knowledge import Knowledge
-from coterie.active.neighborhoods import Neighborhoods, TwoPhase
 from coterie.active.query import Query
-from coterie.active.space import Float
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.neighborhoods import Neighborhoods, TwoPhase
+from coterie.active.strategies.space import Float
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 
 __all__ = ["Explore"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active._error_rate import FIRST_GUESS, estimate_rate
-from coterie.active._features import Features
-from coterie.active._field import Field
-from coterie.active._opinions import Described, Pool, pooled
-from coterie.active._parting import best_parting
-from coterie.active._probabilities import bayes, link_log_odds, mixed_prior
-from coterie.active._tally import Tally, log_odds
+from coterie.active.information.error_rate import FIRST_GUESS, estimate_rate
+from coterie.active.information.features import Features
+from coterie.active.information.field import Field
+from coterie.active.information.opinions import Described, Pool, pooled
+from coterie.active.information.parting import best_parting
+from coterie.active.information.probabilities import bayes, link_log_odds, mixed_prior
+from coterie.active.information.tally import Tally, log_odds
 from coterie.active.query import Answer
 
 __all__ = ["MERGE_AT", "Belief"]

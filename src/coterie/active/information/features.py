@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
-from coterie.active._opinions import Described
-from coterie.active.space import Space
+from coterie.active.information.opinions import Described
+from coterie.active.strategies.space import Space
 from coterie.progress import count_blocks
 
 __all__ = ["Features"]

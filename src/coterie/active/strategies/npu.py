@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from coterie.active.consolidate import ConsolidatePlanner, InTurn, explore_planner
-from coterie.active.neighborhoods import Neighborhoods
-from coterie.active.space import Float
-from coterie.active.strategy import Context, Planner, Strategy
+from coterie.active.strategies.consolidate import ConsolidatePlanner, InTurn, explore_planner
+from coterie.active.strategies.neighborhoods import Neighborhoods
+from coterie.active.strategies.space import Float
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 
 __all__ = ["NPU"]
 

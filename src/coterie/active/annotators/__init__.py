@@ -1,0 +1,1 @@
+"""Who answers: people in turns, programs within their budgets, and how often each is wrong."""

@@ -1,0 +1,1 @@
+"""InformationGain and what it believes: one file for each part of the belief."""

@@ -1,0 +1,1 @@
+"""Which question to ask next: strategies by name, and what they plan with."""
