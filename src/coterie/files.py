@@ -17,7 +17,25 @@ from uuid import uuid4
 
 from coterie.exceptions import NotWritten
 
-__all__ = ["new_directory", "new_file", "write_array"]
+__all__ = ["INSIDE_MARK", "new_directory", "new_file", "split_name", "write_array"]
+
+#: Before the name of a table inside a file.
+INSIDE_MARK = "::"
+_WITH_TABLES = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db", ".duckdb")
+
+
+def split_name(path: Path) -> tuple[Path, str | None]:
+    """A file and the table inside it: "shop.db::customers" names both.
+
+    Here, where nothing else is loaded: every command names files.
+
+    >>> split_name(Path("shop.db::customers"))[1]
+    'customers'
+    """
+    file, mark, name = str(path).rpartition(INSIDE_MARK)
+    if mark and Path(file).suffix.lower() in _WITH_TABLES:
+        return Path(file), name
+    return path, None
 
 
 @contextmanager

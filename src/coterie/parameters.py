@@ -25,6 +25,7 @@ from coterie.rules import (
     can,
     is_array,
     is_pair,
+    is_sequence,
     is_text,
     names,
     real,
@@ -104,7 +105,7 @@ PARAMETERS: dict[str, Rule] = {
     "concentration_prior": SCALE,
     "concurrency": whole(),
     "PairKFold.constraints": Rule("a Constraints", can("closure", "subset")),
-    "contents": NONE | TEXTS,
+    "contents": NONE | Rule("a sequence of texts", is_sequence),  # each is checked when it is read
     "cost": real(0, LARGE),
     "covariance_prior": SCALE,
     "covariance_type": NAME,

@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from coterie.active import ActiveSession, BackgroundRefits, RecordQuestions
+from coterie.active.information.information_gain import InformationPlanner
 from coterie.active.strategies.record_questions import own_odds
 from coterie.progress import keep_going
 from coterie.stability import renumber
@@ -173,6 +174,28 @@ def test_slow_questions_are_planned_ahead(monkeypatch):
     monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", np.inf)  # however slow
     assert not session.plans_slowly
     assert session.ask() is not None
+    refits.close()
+
+
+def test_slow_questions_do_not_wait_for_the_clustering(monkeypatch):
+    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
+    session = ActiveSession(X, random_state=0)
+    first = session.ask()
+    gate, labels = threading.Event(), InformationPlanner.labels
+
+    def slow_labels(self, knowledge):
+        gate.wait(60)
+        return labels(self, knowledge)
+
+    monkeypatch.setattr(InformationPlanner, "labels", slow_labels)
+    refits = BackgroundRefits(session, threading.RLock())
+    refits.request()
+    wait_for(lambda: session._ahead)
+    assert refits.state.running
+    monkeypatch.setattr(session._planner, "questions", lambda *_: pytest.fail("planned here"))
+    assert session.ask() == first
+    gate.set()
+    assert refits.wait(60)
     refits.close()
 
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from coterie import ActiveSession, PCKMeans
 from coterie.active import AnswerStore, RandomPairs
+from coterie.active.log.row_ids import match_ids
 from coterie.exceptions import AnswersMismatch, InvalidParameter
 
 X = np.random.default_rng(0).normal(size=(12, 3))
@@ -131,3 +132,30 @@ def test_other_ids_none_or_too_few_are_refused(path):
             open_session(store, X, ["a"] * 12)
         with pytest.raises(AnswersMismatch, match="random_state=0, not 4"):
             open_session(store, X, IDS, random_state=4)
+
+
+def test_rows_in_the_order_of_the_log_are_matched_on_the_way():
+    """Whatever was added, removed, edited or moved: as a plain look-up of every id has it."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        logged = [(at, f"r{name}", "0" * 16) for at, name in enumerate(rng.permutation(9))]
+        names = [name for _, name, _ in logged if rng.random() < 0.8]
+        if rng.random() < 0.5:
+            rng.shuffle(names)
+        for name in ("new", "newer")[: rng.integers(0, 3)]:
+            names.insert(int(rng.integers(0, len(names) + 1)), name)
+        edited = {name for name in names if rng.random() < 0.2}
+        hashes = np.array([b"1" * 16 if name in edited else b"0" * 16 for name in names], "S16")
+        found = match_ids(iter(logged), names, hashes)
+        known = {name: number for number, name, _ in logged}
+        fresh = [row for row, name in enumerate(names) if name not in known]
+        assert found.fresh.tolist() == fresh
+        numbers = [
+            known.get(name, 9 + sum(f < row for f in fresh)) for row, name in enumerate(names)
+        ]
+        assert found.bound.logged.tolist() == numbers
+        assert all(found.bound.row(number) == row for row, number in enumerate(numbers))
+        gone = [name for name in known if name not in names]
+        assert found.removed == gone
+        assert all(found.bound.row(known[name]) == -1 - known[name] for name in gone)
+        assert sorted(found.edited) == sorted((known[n], n) for n in edited if n in known)

@@ -14,22 +14,14 @@ import uuid
 import httpx
 
 
-class Process:
-    """`coterie studio` in a process of its own; the address is the first line it prints."""
+class Server:
+    """What answers at an address; `kill` ends it."""
 
-    def __init__(self, *arguments):
-        code = "from coterie.cli.main import main; main()"
-        begun = time.monotonic()
-        self.child = subprocess.Popen(
-            [sys.executable, "-c", code, "studio", *map(str, arguments), "--no-browser"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        self.link = self.child.stdout.readline().strip()
-        self.seconds = time.monotonic() - begun
-        self.base = self.link.partition("/?")[0]
+    link: str
+
+    @property
+    def base(self):
+        return self.link.partition("/?")[0]
 
     def client(self, name):
         client = httpx.Client(base_url=self.base, headers={"origin": self.base}, timeout=60)
@@ -49,10 +41,100 @@ class Process:
             time.sleep(0.02)
         raise AssertionError(state)
 
+
+class Process(Server):
+    """`coterie studio` in a process of its own; the address is the first line it prints."""
+
+    def __init__(self, *arguments):
+        code = "from coterie.cli.main import main; main()"
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", code, "studio", *map(str, arguments), "--no-browser"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        self.link = self.child.stdout.readline().strip()
+
     def kill(self, number=signal.SIGKILL):
         self.child.send_signal(number)
         self.child.wait(30)
         self.child.stdout.close()
+
+
+_NURSERY = """
+import json, os, sys
+from pathlib import Path
+from coterie.cli.main import main
+from coterie.studio import Studio
+import coterie.studio.serving, coterie.studio.server
+from coterie.studio.opening import Opening
+
+data = Path(sys.argv[1])  # one session here loads all that others need
+studio = Studio(data.parent)
+studio.open(Opening(data, data.with_suffix(".db"), choices={"id_column": "id", "drop": ("kind",)}))
+assert studio.wait(120)["phase"] == "ready"
+studio.desk.refits.wait(60)
+studio.close()
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        sys.argv = ["coterie", *json.loads(line)]
+        main()
+        os._exit(0)
+    print("pid", child, flush=True)
+    os.waitpid(child, 0)
+    print("ended", child, flush=True)
+"""
+
+
+class Nursery:
+    """Starts `coterie studio` by forks of a process that has loaded everything: many in a minute.
+
+    Threads would not be there in a fork, so libraries have one each.
+    """
+
+    def __init__(self, data):
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
+        self.parent = subprocess.Popen(
+            [sys.executable, "-c", _NURSERY, str(data)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, **one},
+        )
+
+    def start(self, *arguments):
+        words = ["studio", *map(str, arguments), "--no-browser"]
+        self.parent.stdin.write(json.dumps(words) + "\n")
+        self.parent.stdin.flush()
+        return Forked(self)
+
+    def line(self):
+        line = self.parent.stdout.readline().strip()
+        assert line, "the nursery has ended"
+        return line
+
+    def close(self):
+        self.parent.kill()
+        self.parent.wait(30)
+        self.parent.stdin.close()
+        self.parent.stdout.close()
+
+
+class Forked(Server):
+    """A studio of a nursery."""
+
+    def __init__(self, nursery):
+        self.nursery = nursery
+        first = sorted([nursery.line(), nursery.line()])  # of the two processes, in any order
+        self.link, self.pid = first[0], int(first[1].removeprefix("pid "))
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+        while self.nursery.line() != f"ended {self.pid}":
+            pass
 
 
 class Answerer(threading.Thread):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from studio_browser import opened
+import resource
+import signal
+import tempfile
+from contextlib import contextmanager
 
-from coterie.active import AnswerStore
-from coterie.exceptions import AnswerNotSaved
+import numpy as np
+import pytest
+from studio_browser import Browser, opened
+
+from coterie.active import ActiveSession
+from coterie.studio import Studio
 
 
 def test_a_question_shows_two_records(ann):
@@ -153,19 +159,65 @@ def test_a_lease_is_given_back(ann, bob):
     assert sorted(bob.question()["rows"]) == sorted(question["rows"])
 
 
-def test_a_full_disk_is_told_and_nothing_is_half_done(ann, studio, monkeypatch):
+@contextmanager
+def full_disk(size):
+    """Every write beyond so many bytes of a file fails, in the log and in all others."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    previous = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, previous)
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_done(ann, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ann.write("guidelines", text="as they were")
+    ann.answer(ann.question(), "different")
+    ann.settle()
     question = ann.question()
-
-    def full(self, *events, key=None):
-        raise AnswerNotSaved("not saved: no space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(AnswerStore, "append", full)
+    before = sorted(path.name for path in (*folder.iterdir(), *tmp_path.iterdir()))
+    with full_disk(16):
         error = ann.answer(question, "same", 507, key="full-disk-key")["error"]
         assert error["kind"] == "AnswerNotSaved"
-        assert ann.get("history")["total"] == 0
-    assert not ann.answer(question, "same", key="full-disk-key")["repeated"]
+        assert "make room" in error["message"]
+        assert ann.write("undo", 507)["error"]["kind"] == "AnswerNotSaved"
+        assert "error" in ann.write("guidelines", 507, text="other ones, which are longer")
+        assert "error" in ann.get("export/rows.csv", 507)
+        sent = {"content-type": "application/octet-stream"}
+        reply = ann.http.put("/api/files/more.csv", content=b"x,y\n" * 99, headers=sent)
+        assert (reply.status_code, reply.json()["error"]["kind"]) == (507, "FileProblem")
+    after = sorted(path.name for path in (*folder.iterdir(), *tmp_path.iterdir()))
+    assert after == before  # of no file a half is left
+    assert ann.get("guidelines")["text"] == "as they were"
     assert ann.get("history")["total"] == 1
+    assert ann.get("state")["can_undo"]
+    told = ann.answer(question, "same", key="full-disk-key")  # there is room again
+    assert (told["repeated"], told["numbers"]) == (False, [2])
+    assert ann.get("history")["total"] == 2
+
+
+def test_a_clock_that_jumps_changes_no_order():
+    now = ["2026-05-01T10:00:00+00:00"]
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    studio = Studio().adopt(ActiveSession(X, random_state=0, clock=lambda: now[0]))
+
+    def call(name, **body):
+        return studio.call("Ann", name, {"key": f"key-{next(Browser.keys):08d}", **body})
+
+    for word, year in (("same", 2031), ("different", 1970), ("unknown", 2026)):
+        now[0] = f"{year}-05-01T10:00:00+00:00"
+        asked = call("question")["question"]
+        call("answer", question=asked["id"], rows=asked["rows"], answer=word, despite_clash=True)
+    told = call("history")["answers"]
+    assert [entry["answer"] for entry in told] == ["unknown", "different", "same"]
+    assert [entry["time"][:4] for entry in told] == ["2026", "1970", "2031"]
+    assert call("undo")["what"] == "taken back: unknown"  # the last one, whatever its time says
+    assert call("undo")["what"] == "taken back: different"
+    assert call("redo")["what"] == "restored: different"
+    studio.close()
 
 
 def test_another_record_is_found(ann):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -95,3 +98,18 @@ def test_a_port_that_is_taken_is_named():
         port = taken.getsockname()[1]
         with pytest.raises(InvalidParameter, match=f"port {port}.*--port 0"):
             serving.serve(None, None, serving.Address(port=port))
+
+
+def test_the_address_waits_for_no_library(folder):
+    """Numbers are worked out behind the first page: nothing of that is loaded before it."""
+    code = (
+        "import sys; import coterie.studio.serving as serving\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'pyarrow'}\n"
+        "serving.serve = lambda *_, **__: print(sorted(heavy & set(sys.modules)))\n"
+        "from coterie.cli.main import main; main()"
+    )
+    arguments = ["studio", str(folder / "rows.csv"), "--id", "id", "--drop", "kind"]
+    found = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[]\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import unicodedata
 
 import pytest
 from studio_browser import PORT, Browser, opening, write_rows
@@ -118,12 +119,26 @@ def test_records_are_recognised(empty, tmp_path):
 
 
 def test_uploads_stay_in_the_folder(empty, tmp_path):
-    for name in ("../x.csv", "%2e%2e%2fx.csv", "x.exe", ".hidden.csv", "x", "a\\b.csv", "CON:.csv"):
+    for name in (
+        "../x.csv",
+        "%2e%2e%2fx.csv",
+        "x.exe",
+        ".hidden.csv",
+        "x",
+        "a\\b.csv",
+        "CON:.csv",
+        "漢" * 90 + ".csv",
+    ):
         reply = upload(empty, name, b"a\n1\n")
         assert reply.status_code in (400, 404, 405), name
     assert list(tmp_path.iterdir()) == []
     names = [upload(empty, "t.csv", b"a,b\n1,2\n").json()["name"] for _ in range(3)]
     assert names == ["t.csv", "t-2.csv", "t-3.csv"]
+    spelled = "Kunden & Gäste, 2024 (neu).csv"
+    assert upload(empty, unicodedata.normalize("NFD", spelled), b"a,b\n1,2\n").json() == {
+        "name": spelled, "bytes": 8,
+    }  # fmt: skip
+    assert spelled in [entry["name"] for entry in empty.get("files")["files"]]
     wrong = empty.http.put("/api/files/u.csv", content=b"x", headers={"content-type": "text/csv"})
     assert wrong.status_code == 415
 

@@ -39,7 +39,7 @@ class Labelling(NamedTuple):
     best_so_far : bool
         Whether it can be ended early with a result; else nothing comes of it.
     questions : callable, optional
-        Gives so many questions that the same answers lead to, after `run`.
+        Gives so many questions that the same answers lead to, before `run` or after it.
     """
 
     version: int
@@ -189,20 +189,24 @@ class BackgroundRefits:
                 task = self._session.labelling()
             blocks = self._watch_blocks if task.best_so_far else self._stop_at_blocks
             with watching(self._watch), watching_blocks(blocks), compiling(self._compiling):
+                self._plan_ahead(task)
                 labels = task.run()
             with self._lock:
                 if not self._closed:
                     self._session.adopt_labels(labels, task.version)
-            if task.questions is not None and self._session.plans_slowly:
-                ahead = task.questions(_AHEAD)
-                with self._lock:
-                    self._session.adopt_questions(ahead)
         except CoterieError as error:
             self._end(begun, str(error))
         except Exception as error:  # a fit that fails must not end the thread
             self._end(begun, f"{type(error).__name__}: {error}")
         else:
             self._end(begun, None)
+
+    def _plan_ahead(self, task: Labelling) -> None:
+        """Questions first: a clustering of many rows takes long, and people wait for these."""
+        if task.questions is not None and self._session.plans_slowly:
+            ahead = task.questions(_AHEAD)
+            with self._lock:
+                self._session.adopt_questions(ahead)
 
     def _end(self, begun: float, error: str | None) -> None:
         self._change(

@@ -92,5 +92,5 @@ def set_question(pairs: Sequence[Query], size: int) -> SetQuery | None:
     if len(rows) < 2:
         return None
     gains = [query.expected_gain for query in used if query.expected_gain is not None]
-    why = f"{len(rows)} rows of the {len(used)} questions that tell most; {used[0].why}"
+    why = f"{len(rows)} rows of the {len(used)} questions that tell most."
     return SetQuery(tuple(rows), "set", why, float(sum(gains)) if gains else None)

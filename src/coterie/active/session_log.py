@@ -66,7 +66,7 @@ class SessionLog:
 
     def number(self, row: int) -> int:
         """The number by which the store knows a row of now."""
-        return row if self._ids is None else self._ids.logged[row]
+        return row if self._ids is None else int(self._ids.logged[row])
 
     def record(self, events: Sequence[Event], key: str | None = None) -> None:
         """Check all, write all, then take them in; after an error nothing has happened.

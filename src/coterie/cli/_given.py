@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from coterie.files import split_name
+
 __all__ = ["DataFile", "saved_input", "split_pairs"]
 
 STDIN = "-"
@@ -40,8 +42,6 @@ class DataFile(click.Path):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | os.PathLike[str]:
         """The path as it was given; of the standard input, that of a file which holds it."""
-        from coterie.tables.stored_tables import split_name
-
         if str(value) == STDIN and self.stdin:
             return saved_input(ctx)
         path, inside = split_name(Path(value))

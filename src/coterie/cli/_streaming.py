@@ -15,6 +15,7 @@ import click
 from coterie.cli._given import DataFile
 from coterie.cli.methods import METHODS
 from coterie.exceptions import InvalidParameter
+from coterie.files import split_name
 from coterie.words import counted
 
 __all__ = ["FILES", "Reading", "engine_options", "how_to_read", "passes_by", "refuse_unless_reads"]
@@ -89,7 +90,6 @@ def how_to_read(
 ) -> Reading:
     """Several files, a folder, --workers, --engine or much beside the memory: in stretches."""
     from coterie.data.stored import paths_of
-    from coterie.tables.stored_tables import split_name
 
     paths = tuple(
         path

@@ -9,7 +9,7 @@ from typing import Any
 from coterie.studio.body import Body
 from coterie.studio.core import MOST_BYTES, Studio
 from coterie.studio.errors import Refused
-from coterie.studio.opening import files, from_body, preview
+from coterie.studio.opening import ENDINGS, files, from_body, preview
 
 __all__ = ["CALLS"]
 
@@ -25,7 +25,8 @@ def _me(studio: Studio, person: str, body: Body) -> dict[str, Any]:
 
 def _files(studio: Studio, person: str, body: Body) -> dict[str, Any]:
     folder = studio.readable_folder()
-    return {"folder": str(folder), "files": files(folder), "limit": MOST_BYTES}
+    found = {"folder": str(folder), "files": files(folder)}
+    return {**found, "limit": MOST_BYTES, "endings": list(ENDINGS)}
 
 
 def _open(studio: Studio, person: str, body: Body) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
     from coterie.studio.desk import Places
     from coterie.tables import Asking, Choices, RecordChoices, Table
 
-__all__ = ["USES", "Opening", "files", "free_name", "from_body", "preview"]
+__all__ = ["ENDINGS", "USES", "Opening", "files", "free_name", "from_body", "preview"]
 
 #: How a column can be used; "auto" leaves it to the recipe.
 USES = ("auto", "number", "category", "date", "text", "words", "vector", "ignore")
 _USED_AS = {"topics": "text", "text": "words", "categories": "category"}  # kinds of a recipe
 _PLAIN = (".csv", ".tsv", ".jsonl")
-_SUFFIXES = (*_PLAIN, *(f"{end}.gz" for end in _PLAIN), ".parquet", ".feather", ".arrow")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. ()-]{0,99}")
+#: How the names of tables end that a page can open.
+ENDINGS = (*_PLAIN, *(f"{end}.gz" for end in _PLAIN), ".xlsx", ".parquet", ".feather", ".arrow")
+_NAME = re.compile(r"\w[\w. ()\[\]&,;'+=@#!-]{0,99}")  # letters of any script; no sign of a path
+_MOST_NAME = 200  # bytes: file systems take 255, and the log has a longer name
 _EXAMPLES = 5
 _MOST_DISTINCT = 10_000  # values that are counted
 
@@ -148,7 +151,7 @@ def files(folder: Path) -> list[dict[str, Any]]:
     base = folder.resolve()
     found = []
     for path in sorted(base.iterdir()):
-        is_table = path.name.lower().endswith(_SUFFIXES) and not path.name.startswith(".")
+        is_table = path.name.lower().endswith(ENDINGS) and not path.name.startswith(".")
         if is_table and path.is_file() and path.resolve().parent == base:
             found.append({"name": path.name, "bytes": path.stat().st_size})
     return found
@@ -163,17 +166,19 @@ def find(folder: Path, name: str) -> Path:
 
 def free_name(folder: Path, name: str) -> Path:
     """Where an upload of this name goes: a new file, numbered if the name is taken."""
-    if not _NAME.fullmatch(name) or ".." in name or name.strip() != name:
+    name = unicodedata.normalize("NFC", name)  # some systems write ü as two letters
+    plain = _NAME.fullmatch(name) and ".." not in name and name.strip() == name
+    if not plain or len(name.encode()) > _MOST_NAME:
         raise Refused(
             "InvalidRequest",
-            "The name of a file may hold letters, digits, spaces and . _ - ( ) only.",
+            "The name of a file may have up to 100 letters, digits, spaces and signs, none of "
+            '/ \\ : * ? " < > |, and no point at its beginning. Rename it and try again.',
             field="name",
         )
-    ending = next((s for s in _SUFFIXES if name.lower().endswith(s)), None)
+    ending = next((s for s in ENDINGS if name.lower().endswith(s)), None)
     if ending is None:
-        raise Refused(
-            "InvalidRequest", f"The name must end in {', '.join(_SUFFIXES)}.", field="name"
-        )
+        told = f"A table whose name ends in {', '.join(ENDINGS)} can be opened; this one does not."
+        raise Refused("InvalidRequest", told, field="name")
     stem, number = name[: -len(ending)], 1
     path = folder / name
     while path.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
@@ -49,7 +50,7 @@ def advice(desk: Desk) -> dict[str, Any] | None:
     )
     grown = last.answers - points[0].answers
     foreseen = last.foreseen
-    words = f"The last clustering is {last.stability:.0%} as the one before"
+    words = f"The last two clusterings are {last.stability:.0%} alike"
     if foreseen is not None:
         words += f"; {foreseen:.0%} of the last answers were as the clusters had it"
     stop = steady and grown >= _STEADY_FITS - 1 and foreseen is not None and foreseen >= _FORESEEN
@@ -93,7 +94,11 @@ def export(desk: Desk, opening: Opening, body: Body) -> dict[str, Any]:
         raise Refused("NotFound", why, 404)
     folder = Path(tempfile.mkdtemp(prefix="coterie-studio-"))
     path = folder / kind
-    EXPORTS[kind].write(desk, opening, path)
+    try:
+        EXPORTS[kind].write(desk, opening, path)
+    except BaseException:  # of a full disk: what is half written would keep it full
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return {"path": path, "name": _file_name(desk, kind), "type": EXPORTS[kind].type}
 
 
@@ -227,7 +232,7 @@ EXPORTS = {
     "rows.csv": Export("All rows with their cluster and its name", _CSV, _rows, _needs_clusters),
     "rows.parquet": Export("The same as Parquet", _FILE, _rows, _needs_arrow),
     "answers.csv": Export("Every answer: who, when, what became of it", _CSV, _answers, _always),
-    "pairs.csv": Export("Pairs for `coterie fit --constraints`", _CSV, _pairs, _always),
+    "pairs.csv": Export("The answers as pairs, for the command coterie fit", _CSV, _pairs, _always),
     "log.db": Export("The log itself, to go on elsewhere", _FILE, _log, _needs_log),
     "model.zip": Export("A model fitted with the answers", "application/zip", _model, _always),
     "report.html": Export("One page about the clusters", "text/html", _report, _needs_features),

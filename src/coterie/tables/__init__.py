@@ -43,9 +43,10 @@ from coterie.tables.record_model import (
 from coterie.tables.record_view import FieldValue, Found, RecordView
 from coterie.tables.records import Records, choose_fields, side_by_side
 from coterie.tables.results import Results, results_of
+from coterie.tables.row_texts import row_contents
 from coterie.tables.stored_ids import StoredIds
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
-from coterie.tables.table import Column, Table, row_contents
+from coterie.tables.table import Column, Table
 from coterie.tables.used import columns_used
 from coterie.tables.where import kept_rows
 from coterie.tables.writing import with_results, write_table, write_tables

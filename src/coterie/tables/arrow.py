@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ __all__ = [
     "arrow_seconds",
     "arrow_texts",
     "arrow_vectors",
+    "give_back",
     "kind_of_type",
     "pyarrow",
     "read_arrow",
@@ -37,6 +39,13 @@ def pyarrow(what: str) -> Any:
         raise MissingDependency(
             f"{what} needs pyarrow; install it with: pip install 'coterie[parquet]', or use CSV."
         ) from error
+
+
+def give_back() -> None:
+    """Let the system have the memory that pyarrow keeps for later; nothing, if it was not used."""
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 def read_parquet(path: Path) -> Table:

@@ -17,7 +17,8 @@ from coterie.tables.inputs import Inputs, read_inputs
 from coterie.tables.recipe import Recipe
 from coterie.tables.record_inputs import RecordChoices, RecordInputs, read_records, row_marks
 from coterie.tables.records import choose_fields
-from coterie.tables.table import Table, row_contents
+from coterie.tables.row_texts import ColumnTexts, row_contents
+from coterie.tables.table import Table
 
 __all__ = [
     "Asking",
@@ -96,10 +97,11 @@ def ask_about_rows(
         raise InvalidData(f"{table.source} is an array file; asking needs named columns to show.")
     _refuse_few(table)
     table.forget_numbers()  # the features hold them
+    id_column = inputs.recipe.id_column
     return Asking(
         table,
-        inputs.ids,
-        inputs.recipe.id_column is not None,
+        inputs.ids if id_column is None else ColumnTexts(table.column(id_column)),
+        id_column is not None,
         inputs.X,
         inputs.constraints,
         how,

@@ -58,8 +58,10 @@ class Bundle:
 
         Rows without any word, of a model of texts alone, are in no cluster: -1.
         """
-        if self.recipe.id_column in table.columns:
-            table = table.named(table.ids(self.recipe.id_column))
+        name = self.recipe.id_column
+        if name is not None and name in table.columns:
+            table.ids(name)  # refuses one that is there twice
+            table = table.named(name)
         X, notes = self.recipe.apply(table)
         if not self.recipe.of_texts:
             return Results(self._results(X), notes)

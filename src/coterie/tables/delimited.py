@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from coterie.exceptions import InvalidData
+from coterie.tables.arrow import give_back
 from coterie.tables.header import distinct_names
 from coterie.tables.table import Column, Table
 from coterie.tables.unpacking import unpacked_gzip
@@ -161,6 +162,7 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> _Read | None:
         )
     except arrow.ArrowException:
         return None
+    give_back()  # it read by several threads, each with memory of its own
     return {name: Column(name, table.column(name)) for name in names}, notes
 
 

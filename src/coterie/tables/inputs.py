@@ -16,6 +16,7 @@ from coterie.data import Block, map_blocks
 from coterie.data import Rows as BlockRows
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables.arrays import read_npy
+from coterie.tables.arrow import give_back
 from coterie.tables.choices import VECTORS, Choices
 from coterie.tables.notes import Note
 from coterie.tables.pairs import name_conflict, read_pairs
@@ -158,6 +159,7 @@ def read_inputs(
         rows.table.column(exclusive, "--exclusive")
     learned = Recipe.look_at_whole(rows.table, choices)
     recipe = learned.recipe
+    give_back()  # what looking took, before the features are made
     X, notes = recipe.apply(rows.table)
     told = [*rows.table.notes, *rows.notes, *_about_reading(learned.notes), *notes]
     placed, apart = rows, None
@@ -218,7 +220,7 @@ def rows_of(table: Table, choices: Choices) -> Rows:
         table = table.with_missing(choices.missing)
     ids = table.ids(choices.id_column)
     if choices.id_column is not None:
-        table = table.named(ids)
+        table = table.named(choices.id_column)
     rows = Rows(table, ids, None, ids, [])
     if not choices.where:
         return rows

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from coterie.exceptions import CoterieError, InvalidData
+from coterie.files import split_name
 from coterie.tables.arrays import read_npy, read_npz
 from coterie.tables.arrow import read_arrow, read_parquet
 from coterie.tables.delimited import raw_bytes, raw_text, read_delimited
-from coterie.tables.stored_tables import read_duckdb, read_sqlite, read_xlsx, split_name
+from coterie.tables.stored_tables import read_duckdb, read_sqlite, read_xlsx
 from coterie.tables.table import Column, Table, values_of
 
 __all__ = ["FORMATS", "read_table"]

@@ -10,27 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from coterie.exceptions import CoterieError, InvalidData, MissingDependency
+from coterie.files import INSIDE_MARK
 from coterie.tables.header import distinct_names
 from coterie.tables.table import Column, Table, values_of
 from coterie.tables.unpacking import check_unpacked
 from coterie.words import counted, nearest
 
-__all__ = ["INSIDE", "read_duckdb", "read_sqlite", "read_xlsx", "split_name"]
-
-_MARK = "::"  # before the name of a table inside a file
-INSIDE = (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db", ".duckdb")
-
-
-def split_name(path: Path) -> tuple[Path, str | None]:
-    """A file and the table inside it: "shop.db::customers" names both.
-
-    >>> split_name(Path("shop.db::customers"))
-    (PosixPath('shop.db'), 'customers')
-    """
-    file, mark, name = str(path).rpartition(_MARK)
-    if mark and Path(file).suffix.lower() in INSIDE:
-        return Path(file), name
-    return path, None
+__all__ = ["read_duckdb", "read_sqlite", "read_xlsx"]
 
 
 def read_xlsx(path: Path, name: str | None = None) -> Table:
@@ -57,8 +43,8 @@ def read_xlsx(path: Path, name: str | None = None) -> Table:
             ]
             filled = [line for line, row in enumerate(cells) if _n_values(row)]
             if len(filled) > 1:
-                return _sheet(f"{path}{_MARK}{title}", cells, filled)
-    place = f"{path}{_MARK}{name}" if name else str(path)
+                return _sheet(f"{path}{INSIDE_MARK}{title}", cells, filled)
+    place = f"{path}{INSIDE_MARK}{name}" if name else str(path)
     raise InvalidData(f"{place} holds no header with rows below it. Sheets: {', '.join(sheets)}.")
 
 
@@ -121,7 +107,7 @@ def _from_database(path: Path, database: Any, name: str | None, there: Sequence[
     quoted = name.replace('"', '""')
     result = database.execute(f'SELECT * FROM "{quoted}"')
     names = [column[0] for column in result.description]
-    return _table(f"{path}{_MARK}{name}", names, [list(row) for row in result.fetchall()])
+    return _table(f"{path}{INSIDE_MARK}{name}", names, [list(row) for row in result.fetchall()])
 
 
 def _table(source: str, names: list[str], rows: list[list[Any]]) -> Table:
@@ -154,7 +140,7 @@ def _chosen(path: Path, name: str | None, there: Iterable[str], what: str) -> st
     if name is None:
         raise InvalidData(
             f"{path} holds several {what}s: {', '.join(known)}. Say which, for instance "
-            f"{path}{_MARK}{known[0]}"
+            f"{path}{INSIDE_MARK}{known[0]}"
         )
     if name not in known:
         raise InvalidData(

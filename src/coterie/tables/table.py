@@ -23,7 +23,6 @@ __all__ = [
     "RowNumbers",
     "Table",
     "missing",
-    "row_contents",
     "values_of",
 ]
 
@@ -166,6 +165,10 @@ class Column:
             self, values=self.values.take(rows, **({} if self.is_arrow else {"axis": 0}))
         )
 
+    def part(self, start: int, stop: int) -> Column:
+        """Rows start to stop, without a copy."""
+        return replace(self, values=self.values[start:stop])
+
     def cells(self, start: int, stop: int) -> list[Any]:
         """Rows start to stop as Python values."""
         if self.is_arrow:
@@ -285,26 +288,18 @@ class Table:
 
     def forget_numbers(self) -> None:
         """Give back the memory of columns that were read as numbers; they can be read again."""
+        from coterie.tables.arrow import give_back
+
         for column in self.columns.values():
             column.__dict__.pop("numbers", None)
+        give_back()
 
-    def named(self, ids: Sequence[str]) -> Table:
-        """The same table whose messages name rows by id too."""
-        place = self.place
+    def named(self, name: str) -> Table:
+        """The same table whose messages name rows by their text in this column too."""
+        from coterie.tables.row_texts import ColumnTexts
+
+        place, ids = self.place, ColumnTexts(self.columns[name])
         return replace(self, place=lambda row: f"{ids[row]!r} ({place(row)})")
-
-
-def row_contents(table: Table) -> list[str]:
-    """What every row says, all its cells in one text; two rows alike have the same.
-
-    >>> row_contents(Table.of("t", {"x": np.array([1.5, 2.5]), "y": np.array(["a", "b"])}))
-    ['1.5\\x1fa', '2.5\\x1fb']
-    """
-    columns = [column.texts().tolist() for column in table.columns.values()]
-    return [
-        "\x1f".join("" if cell is None else str(cell) for cell in row)
-        for row in zip(*columns, strict=True)
-    ]
 
 
 def missing(texts: NDArray[np.object_], words: Sequence[str] = MISSING_WORDS) -> NDArray[np.bool_]:

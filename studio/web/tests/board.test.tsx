@@ -28,3 +28,21 @@ it("puts every card where its key says, however fast the keys come", async () =>
   expect(submit).toHaveBeenCalledExactlyOnceWith([[4, 7], [9]]);
   render(null, place);
 });
+
+it("puts the chosen card into a pile by the button at hand", async () => {
+  const place = document.body.appendChild(document.createElement("div"));
+  const submit = vi.fn();
+  render(
+    <StudioContext.Provider value={new Studio({} as Transport)}>
+      <Board question={QUESTION} busy={false} submit={submit} />
+    </StudioContext.Provider>,
+    place,
+  );
+  const button = (name: string) => [...place.querySelectorAll("button")].find((one) => one.textContent.startsWith(name));
+  for (const name of ["Pile 1", "Pile 2", "Submit"]) {
+    button(name)?.click();
+    await new Promise((drawn) => setTimeout(drawn));
+  }
+  expect(submit).toHaveBeenCalledExactlyOnceWith([[4], [7]]);
+  render(null, place);
+});

@@ -4,7 +4,7 @@ import { DEFAULT_KEYS, keyLabel, keymap, remapped, setKeys } from "../src/keys/k
 import { actionOf } from "../src/keys/useKeys";
 import { asAnswer, nextOnTable, onTheTable, put, rowsOf, shownPiles } from "../src/sort/piles";
 import { parseRoute } from "../src/state/route";
-import { percent, plural, size } from "../src/text/words";
+import { how, percent, plural, size } from "../src/text/words";
 
 describe("keys", () => {
   it("swaps keys, so that no key means two things and no action is without one", () => {
@@ -60,5 +60,11 @@ describe("words", () => {
     expect([plural(1, "row"), plural(12345, "row")]).toEqual(["1 row", "12,345 rows"]);
     expect([percent(0.034), percent(0.5), percent(0)]).toEqual(["3.4 %", "50 %", "0 %"]);
     expect([size(999), size(48_213), size(1_200_000)]).toEqual(["999 B", "48 KB", "1.2 MB"]);
+  });
+});
+
+describe("how an answer came about", () => {
+  it("is told without the names that strategies have for themselves", () => {
+    expect(["information", "records", "set", "move", "known"].map(how)).toEqual(["asked", "asked", "sorted", "moved", "known before"]);
   });
 });

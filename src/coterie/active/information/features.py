@@ -30,7 +30,7 @@ _NEIGHBORS = 10
 _SCALE_NEIGHBOR = 7  # whose distance is a row's own scale (self-tuning spectral clustering)
 _SMOOTH = 0.02  # added to eigenvalues of the graph Laplacian: weight 1 / (value + this)
 _DENSE = 600  # up to here all eigenvectors at once are quicker than the leading ones
-_CHUNK = 4096
+_CHUNK = 512  # rows at a time: their distances to all anchors are 8 MB
 
 
 class Features:

@@ -187,9 +187,9 @@ class InformationPlanner(Planner):
         if group is None:
             return None
         why = (
-            f"Row {self.context.space.number(row)} would settle much of what is uncertain; it is "
-            f"in cluster {group + 1} with "
-            f"probability {chance[group]:.0%} and in none seen so far with {chance[-1]:.0%}."
+            "The first of the two would settle much of what is uncertain. It is in the cluster of "
+            f"the second with probability {chance[group]:.0%}, and in none seen so far with "
+            f"{chance[-1]:.0%}."
         )
         gain = _information(chance[group], belief.error_rate)
         return Query((row, belief.partners(row, group)[0]), "information", why, float(gain))
@@ -214,8 +214,8 @@ class InformationPlanner(Planner):
             pair = _not_compared(belief, int(a[at]), int(b[at]))
             if pair is not None:
                 why = (
-                    f"Clusters {b[at] + 1} and {a[at] + 1} are one with probability "
-                    f"{one[a[at], b[at]]:.0%}, if some answers were wrong."
+                    f"The clusters of the two are one with probability {one[a[at], b[at]]:.0%}, "
+                    "if some answers were wrong."
                 )
                 query = Query(pair, "link", why, float(gain[a[at], b[at]]))
                 return float(worth[at]), query, float(one[a[at], b[at]])

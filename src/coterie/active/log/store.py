@@ -158,26 +158,36 @@ class AnswerStore:
 
         A log that was tied to values is taken over while those are the same.
         """
-        listed = self._listed_ids()
-        if not listed:
+        begun = self._first_id()
+        if begun is None:
             self.bind(fingerprint(X), X.shape, seed, strategy)
         elif self.seed != seed:
             self._refuse_seed(seed)
         hashes = row_hashes(X) if contents is None else text_hashes(contents)
-        bound, changes, fresh, edited = match_ids(listed, ids, hashes)
-        if listed and len(fresh) == len(ids):
+        bound, fresh, edited, removed = match_ids(self._listed_ids(), ids, hashes)
+        if begun is not None and fresh.size == len(ids):
             raise AnswersMismatch(
-                f"{self.path} holds answers about other rows: none of its {len(listed)} ids "
-                f"({listed[0][1]}, …) is among these. Give the ids it was begun with, or start a "
+                f"{self.path} holds answers about other rows: none of its {len(removed)} ids "
+                f"({begun}, …) is among these. Give the ids it was begun with, or start a "
                 "new log."
             )
+        new = ((int(bound.logged[row]), ids[row], hashes[row].decode()) for row in fresh.tolist())
+        changed = ((hashes[bound.now[number]].decode(), number) for number, _ in edited)
         with self._transaction():
-            self._db.executemany("INSERT INTO row_ids VALUES (?, ?, ?)", fresh)
-            self._db.executemany("UPDATE row_ids SET hash = ? WHERE i = ?", edited)
-        return bound, changes if listed else RowChanges((), (), ())
+            self._db.executemany("INSERT INTO row_ids VALUES (?, ?, ?)", new)
+            self._db.executemany("UPDATE row_ids SET hash = ? WHERE i = ?", changed)
+        if begun is None:
+            return bound, RowChanges((), (), ())
+        added = tuple(ids[row] for row in fresh.tolist())
+        return bound, RowChanges(added, tuple(removed), tuple(name for _, name in sorted(edited)))
 
-    def _listed_ids(self) -> list[tuple[int, str, str]]:
-        return list(self._db.execute("SELECT i, id, hash FROM row_ids ORDER BY i"))
+    def _first_id(self) -> str | None:
+        found = self._db.execute("SELECT id FROM row_ids ORDER BY i LIMIT 1").fetchone()
+        return None if found is None else str(found[0])
+
+    def _listed_ids(self) -> Iterator[tuple[int, str, str]]:
+        """Number, id and hash of every row, by number."""
+        return iter(self._db.execute("SELECT i, id, hash FROM row_ids ORDER BY i"))
 
     def _refuse_seed(self, seed: int) -> None:
         raise AnswersMismatch(
@@ -188,7 +198,7 @@ class AnswerStore:
     def bind(self, data: str, shape: tuple[int, ...], seed: int, strategy: str) -> None:
         """Tie the log to its data; refuse a log about other rows."""
         facts = self.facts
-        if self._listed_ids():
+        if self._first_id() is not None:
             raise AnswersMismatch(
                 f"{self.path} is bound to the ids of its rows: open the session with ids=, one for "
                 "each row."
@@ -314,13 +324,13 @@ class AnswerStore:
         n = self.facts.get("n_samples")
         if n is None:
             raise AnswersMismatch(f"{self.path} is not tied to any data yet: open a session on it.")
-        listed = self._listed_ids()
+        (listed,) = self._db.execute("SELECT count(*) FROM row_ids").fetchone()
         said = [(a.pair, a.sign, a.certainty) for a in known]
         if ids is None:
-            return make_constraints(max(int(n), len(listed)), said)
+            return make_constraints(max(int(n), listed), said)
         if not listed:
             raise AnswersMismatch(f"{self.path} is not bound to ids: leave ids out.")
-        bound = match_ids(listed, ids, [""] * len(ids))[0]
+        bound = match_ids(self._listed_ids(), ids).bound
         moved = [((bound.row(i), bound.row(j)), sign, sure) for (i, j), sign, sure in said]
         return make_constraints(len(ids), [entry for entry in moved if min(entry[0]) >= 0])
 

@@ -243,9 +243,13 @@ class RecordPlanner(Planner):
 
     def _query(self, solution: Solution, i: int, j: int, log_odds: float, is_check: bool) -> Query:
         chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
-        aim = "this question checks what seems sure" if is_check else "no answer may change more"
+        aim = (
+            "this question checks what seems sure"
+            if is_check
+            else "no answer may change the clusters more"
+        )
         why = (
-            f"Rows {i} and {j} are the same with probability {chance:.0%}; {aim}. In nats: "
+            f"The two are the same with probability {chance:.0%}; {aim}. In nats: "
             f"{self._by_field(solution, i, j)}."
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))

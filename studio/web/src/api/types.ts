@@ -275,4 +275,5 @@ export interface Files {
   readonly folder: string;
   readonly files: readonly { readonly name: string; readonly bytes: number }[];
   readonly limit: number;
+  readonly endings: readonly string[];
 }

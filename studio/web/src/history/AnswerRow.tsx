@@ -1,6 +1,6 @@
 import type { Answer, Word } from "../api/types";
 import { useStudio } from "../state/studio";
-import { moment, WORDS } from "../text/words";
+import { how, moment, WORDS } from "../text/words";
 
 /** An answer in the table: its word can be changed, and it can be retracted. */
 export function AnswerRow({ answer }: { answer: Answer }) {
@@ -31,7 +31,7 @@ export function AnswerRow({ answer }: { answer: Answer }) {
       <td>{answer.ids[1]}</td>
       <td>{answer.annotator ?? ""}</td>
       <td class="nowrap">{moment(answer.time)}</td>
-      <td class="faint">{inForce ? answer.phase : answer.state}</td>
+      <td class="faint">{inForce ? how(answer.phase) : answer.state}</td>
       <td>
         {inForce && (
           <button

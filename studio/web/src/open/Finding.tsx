@@ -39,7 +39,7 @@ export function Finding({ preview, choices, clusters, change, setClusters }: Pro
       <div class="stack start">
         {check("records", "The rows are records of people, firms or things, and some are the same one")}
         {!choices.records && check("scale", "Bring numbers to one scale")}
-        {!choices.records && check("impute", "Fill empty numbers with the median")}
+        {!choices.records && check("impute", "Fill what is empty: numbers by their mean, categories by the most frequent")}
       </div>
     </section>
   );

@@ -29,8 +29,8 @@ export function SortPage() {
       </div>
       <div class="row spread">
         <p class="faint">
-          Drag the cards, or choose one by the arrow keys and press the number of its pile. Cards that stay unsorted are recorded
-          as unsure.
+          Drag the cards; or choose one, by a click or the arrow keys, and press the number or the button of its pile. Cards that
+          stay unsorted are recorded as unsure.
         </p>
         <label class="inline">
           Cards{" "}

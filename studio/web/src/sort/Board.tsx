@@ -61,6 +61,12 @@ export function Board({ question, busy, submit }: { question: Question; busy: bo
         ))}
       </div>
       <div class="row deck">
+        {/* On a phone piles are below all cards, and nothing can be dragged. */}
+        <div class="row at-hand" role="group" aria-label="Put the chosen card into">
+          {shownPiles(piles).map((pile) => (
+            <button key={pile} type="button" onClick={() => take(current, pile)}>Pile {pile}</button>
+          ))}
+        </div>
         <button type="button" class="answer primary" onClick={send} aria-disabled={busy}>
           Submit the piles <Key of="submit" />
         </button>

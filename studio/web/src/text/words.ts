@@ -31,6 +31,25 @@ export function clusterName(cluster: { number: number; name: string | null }): s
   return cluster.name ?? `Cluster ${cluster.number}`;
 }
 
+/** Phases of the library that are no question of a strategy. */
+const TOLD: Readonly<Record<string, string>> = {
+  known: "known before",
+  volunteered: "told unasked",
+  set: "sorted",
+  overlap: "asked twice",
+  check: "asked to check",
+  again: "put off before",
+  merge: "clusters merged",
+  split: "cluster split",
+  move: "moved",
+  pin: "pinned",
+  reject: "kept out of a cluster",
+};
+/** How an answer came about, in words. */
+export function how(phase: string): string {
+  return TOLD[phase] ?? "asked";
+}
+
 /** "unknown" is the library's word; people say unsure. */
 export const WORDS: Readonly<Record<Word, string>> = {
   same: "Same",
