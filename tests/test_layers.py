@@ -48,6 +48,7 @@ LAYERS = [
     "report",
     "studio",
     "cli",
+    "__main__",
 ]
 # Beside the layers: each may import the layers up to `base`; only `comparison`, `active`,
 # `report`, `studio` and `cli` import them.

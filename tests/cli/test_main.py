@@ -45,6 +45,12 @@ def test_help_lists_the_commands_and_version_is_the_packages():
     assert coterie.__version__ in runner.invoke(main, ["--version"]).output
 
 
+def test_the_package_runs_as_a_module():
+    asked = [sys.executable, "-m", "coterie", "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout == f"coterie, version {coterie.__version__}\n"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_says_of_each_command_what_it_says_of_itself(name):
     runner = CliRunner()
