@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 from terminal_cli import Terminal, listing
 
-from coterie.cli import _streaming
 from coterie.cli.exits import Exit
 from coterie.cluster import PCKMeans
 from coterie.estimators import ESTIMATORS, estimator_class, reads_stored_rows
@@ -204,10 +203,10 @@ def test_a_method_that_needs_memory_is_refused_with_what_to_use(parts, run, why)
 def test_a_file_much_beside_the_memory_is_read_in_stretches_where_the_method_can(
     parts, run, monkeypatch
 ):
-    monkeypatch.setattr(_streaming, "_memory", lambda: 4 * N * 4 * 8)
+    monkeypatch.setattr("coterie.data.memory.memory_bytes", lambda: 4 * N * 4 * 8)
     done = run("fit", "whole.parquet", *FIT, "--method", "pckmeans")
     assert "stretch" not in done.stderr
-    monkeypatch.setattr(_streaming, "_memory", lambda: 4 * N * 4 * 8 - 1)
+    monkeypatch.setattr("coterie.data.memory.memory_bytes", lambda: 4 * N * 4 * 8 - 1)
     done = run("fit", "whole.parquet", *FIT, "--method", "pckmeans")
     assert done.exit_code == 0
     assert "rows are read a stretch at a time (about 0.0 GB of 0.0 GB memory)" in done.stderr

@@ -134,7 +134,7 @@ def test_uploads_stay_in_the_folder(empty, tmp_path):
     assert list(tmp_path.iterdir()) == []
     names = [upload(empty, "t.csv", b"a,b\n1,2\n").json()["name"] for _ in range(3)]
     assert names == ["t.csv", "t-2.csv", "t-3.csv"]
-    spelled = "Kunden & Gäste, 2024 (neu).csv"
+    spelled = "Kunden & Gäste, Nr. 7 (neu).csv"
     assert upload(empty, unicodedata.normalize("NFD", spelled), b"a,b\n1,2\n").json() == {
         "name": spelled, "bytes": 8,
     }  # fmt: skip

@@ -9,18 +9,19 @@ import click
 
 from coterie.active import ActiveSession
 from coterie.cli._options import together
-from coterie.tables import Records, read_answers, tell_answers, write_questions
+from coterie.tables import FileAnswer, Records, read_answers, tell_answers, write_questions
 from coterie.words import counted
 
-__all__ = ["exchange_files", "exchange_options", "file_choices"]
+__all__ = ["exchange_files", "exchange_options", "file_choices", "with_answers"]
 
 
 class FileChoices(NamedTuple):
-    """What the options say."""
+    """What the options say, and the answers once they are read."""
 
     answers_from: Path | None
     questions_to: Path | None
     most: int
+    answers: list[FileAnswer] | None = None
 
 
 _path = click.Path(dir_okay=False, path_type=Path)
@@ -54,16 +55,21 @@ def file_choices(choices: dict[str, Any]) -> FileChoices:
     return FileChoices(choices.pop("read_answers"), questions_to, choices.pop("count"))
 
 
+def with_answers(choices: FileChoices, records: Records) -> FileChoices:
+    """The answers are read before a log is made for them: a bad file leaves nothing behind."""
+    if choices.answers_from is None:
+        return choices
+    return choices._replace(answers=read_answers(choices.answers_from, records.ids))
+
+
 def exchange_files(
     session: ActiveSession, records: Records, annotator: str | None, choices: FileChoices
 ) -> bool:
     """Answers in from a file, then questions out to one; whether either was asked for."""
-    if choices.answers_from is not None:
-        answers = read_answers(choices.answers_from, records.ids)
-        n_new = tell_answers(session, answers, annotator=annotator)
-        click.echo(
-            f"Read        {choices.answers_from} ({counted(len(answers), 'answer')}, {n_new} new)"
-        )
+    if choices.answers is not None:
+        n_new = tell_answers(session, choices.answers, annotator=annotator)
+        said = f"{counted(len(choices.answers), 'answer')}, {n_new} new"
+        click.echo(f"Read        {choices.answers_from} ({said})")
     if choices.questions_to is not None:
         questions = session.ask(batch=choices.most)
         if questions:
@@ -72,4 +78,4 @@ def exchange_files(
             click.echo(f"Questions   {choices.questions_to} ({said})")
         else:
             click.echo(f"No questions: {session.done}.")
-    return choices.answers_from is not None or choices.questions_to is not None
+    return choices.answers is not None or choices.questions_to is not None

@@ -16,7 +16,7 @@ from coterie.active import STRATEGIES, ActiveSession, AnswerStore, Query
 from coterie.active.query import KNOWN
 from coterie.cli._asking import asking_options, budget_options, check_records, seed_option
 from coterie.cli._command import Talk, command
-from coterie.cli._exchange import exchange_files, exchange_options, file_choices
+from coterie.cli._exchange import exchange_files, exchange_options, file_choices, with_answers
 from coterie.cli._keys import key_reader
 from coterie.cli._options import (
     Name,
@@ -117,6 +117,7 @@ def ask(
     for note in asking.notes:
         talk.note(note)
     shown = Records.of(asking.table, asking.ids, asking.fields)
+    by_file = with_answers(by_file, shown)
     with AnswerStore(log) as store:
         session = open_session(asking, store, data, budget=budget, random_state=seed)
         if any(session.row_changes):

@@ -75,10 +75,10 @@ class DaskEngine:
     ) -> Iterator[Result]:
         distributed = import_module("distributed")
         address = self.client.scheduler.address
-        threads = max(1, sum(self.client.ncores().values()))
-        runs = in_runs(stretches, threads)
-        started = (self._submit(function, run, arguments) for run in runs)
         try:
+            threads = max(1, sum(self.client.ncores().values()))
+            runs = in_runs(stretches, threads)
+            started = (self._submit(function, run, arguments) for run in runs)
             for results in in_order(started, threads * _AHEAD):
                 yield from results
         except (

@@ -244,7 +244,15 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleCluste
     def _before(self, n: int) -> NDArray[np.int64] | None:
         """The clusters that a fit goes on from, if any."""
         labels = getattr(self, "labels_", None) if self.warm_start else None
-        return labels if labels is not None and labels.size == n else None
+        if labels is None or np.size(labels) != n:
+            return None
+        labels = np.asarray(labels)
+        if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= n:
+            raise InvalidParameter(
+                f"warm_start=True goes on from labels_, which must be whole numbers in 0..{n - 1}: "
+                "this model was changed. Fit with warm_start=False."
+            )
+        return labels
 
     def _learn(
         self,
