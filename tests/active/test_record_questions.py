@@ -75,14 +75,14 @@ def test_questions_are_of_candidates_and_one_in_ten_is_a_check(households):
     assert len({told.pair for told in session.history}) == 40
 
 
-def test_where_nothing_is_in_doubt_every_question_is_a_check_of_joined_and_apart_in_turn():
+def test_where_nothing_is_in_doubt_every_second_question_checks_joined_and_apart_in_turn():
     columns, truth = people(120)
     session = session_of(columns, truth, recall=1.0)
     answer(session, truth, 40, batch=20)
-    late = session.ask(6)
-    assert [query.phase for query in late] == ["check"] * 6
+    late = session.ask(12)
+    assert [query.phase for query in late] == ["records", "check"] * 6
     labels = session.labels()
-    joined = [bool(labels[query.rows[0]] == labels[query.rows[1]]) for query in late]
+    joined = [bool(labels[query.rows[0]] == labels[query.rows[1]]) for query in late[1::2]]
     assert joined in ([True, False] * 3, [False, True] * 3)
 
 

@@ -47,7 +47,7 @@ class RecordQuestions(Strategy):
         probability that the answer overturns the clusters × pairs of records that then change,
 
     less for pairs of a kind that many answers are about already. One question in ten checks a
-    pair that the model is sure of, and so does every one when no answer is in doubt. Questions end
+    pair that the model is sure of, and one in two when no answer is in doubt. Questions end
     when the estimated recall reaches `recall` and answers bear out what seems surely the same.
 
     Parameters
@@ -154,9 +154,10 @@ class RecordPlanner(Planner):
         n_told = len(knowledge.constraining)
         for turn in range(count):
             at = self._first_open(knowledge, solution, worth.pairs, by_score, askable, used)
-            # Where no answer is in doubt any more, what seems sure is all there is to learn about.
+            # Where no answer is in doubt, half of what is to be learned is in what seems sure.
             exhausted = at is not None and worth.flip[at] < _UNLIKELY
-            is_check = exhausted or (n_told + turn) % _CHECK_EVERY == _CHECK_EVERY - 1
+            every = 2 if exhausted else _CHECK_EVERY
+            is_check = (n_told + turn) % every == every - 1
             if is_check:
                 order = self._checks(knowledge, worth, turn)
                 checked = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
@@ -236,7 +237,7 @@ class RecordPlanner(Planner):
         """
         rng = self.context.rng(knowledge, turn)
         number = len(knowledge.constraining) + turn
-        joined = (number + number // _CHECK_EVERY) % 2 == 0  # one in ten, or every one
+        joined = number // 2 % 2 == 0  # changes from check to check, be it one in ten or in two
         sure = np.flatnonzero((worth.log_odds > _SURE) if joined else (worth.log_odds < -_SURE))
         near = sure[np.argsort(np.abs(worth.log_odds[sure]), kind="stable")]
         return rng.permutation(near[: max(len(near) // 10, 100)])
