@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import runpy
+import time
 import zipfile
 
 import numpy as np
@@ -27,7 +28,12 @@ def taught(browser, answers=14):
 
 
 def binary(browser, path, dtype, **query):
+    """What a map is drawn from; asked for again while a layout is being made, as pages do."""
+    end = time.monotonic() + 60
     reply = browser.http.get(f"/api/map/{path}", params=query)
+    while reply.status_code == 409 and "not ready" in reply.text and time.monotonic() < end:
+        time.sleep(0.05)
+        reply = browser.http.get(f"/api/map/{path}", params=query)
     assert reply.status_code == 200, reply.text
     return np.frombuffer(reply.content, dtype=dtype), reply.headers
 
