@@ -19,6 +19,7 @@ import argparse
 import csv
 from collections import defaultdict
 from hashlib import blake2b
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,20 @@ import numpy as np
 MARKS = (25, 50, 100, 200)
 RATES = (0.0, 0.1)
 DRAWS = 2
-SETS = ("iris", "wine", "pendigits_389", "letters_ijl", "ionosphere", "ecoli")
+SETS = (
+    "iris",
+    "wine",
+    "pendigits_389",
+    "letters_ijl",
+    "ionosphere",
+    "ecoli",
+    "glass",
+    "pccc/col1/heart",
+    "pccc/col1/newthyroid",
+    "pccc/col1/vehicle",
+    "pccc/col1/zoo",
+    "shapes2d/aggregation",
+)
 
 
 def same(y: np.ndarray, i: int, j: int, rate: float, draw: int) -> bool:
@@ -51,22 +65,35 @@ def export(folder: Path, names: list[str], most: int) -> None:
         rows = np.random.default_rng(0).permutation(len(bunch.target))[:most]
         X = StandardScaler().fit_transform(np.asarray(bunch.data)[rows])
         _, y = np.unique(bunch.target[rows], return_inverse=True)
-        np.savez(folder / f"{name}.npz", X=X, y=y)
+        np.savez(folder / f"{name.rsplit('/', 1)[-1]}.npz", X=X, y=y)
 
 
 def score(folder: Path) -> None:
-    """Run ours, read what the peers did, print mean ARI (standard error over sets and draws)."""
-    found = defaultdict(list)
-    for path in sorted(folder.glob("*.npz")):
-        if "@" in path.name:
+    """Run ours, read what the peers did, print mean ARI (standard error over sets and draws).
+
+    `results.csv` holds a line for every set, method, rate and draw; what is there is not run again.
+    """
+    file = folder / "results.csv"
+    done = defaultdict(dict)
+    if file.exists():
+        with file.open(newline="") as lines:
+            for name, who, rate, draw, *values in csv.reader(lines):
+                done[name, float(rate), int(draw)][who] = [float(v) for v in values]
+    paths = [path for path in sorted(folder.glob("*.npz")) if "@" not in path.name]
+    for draw, rate, path in product(range(DRAWS), RATES, paths):
+        cell = done[path.stem, rate, draw]
+        if cell:
             continue
         X, y = (np.load(path)[key] for key in ("X", "y"))
-        for rate in RATES:
-            for draw in range(DRAWS):
-                for who, values in {**_ours(X, y, rate, draw), **_theirs(path, rate, draw)}.items():
-                    found[who, rate].append(values)
-                    with (folder / "results.csv").open("a", newline="") as file:
-                        csv.writer(file).writerow([path.stem, who, rate, draw, *values])
+        cell.update({**_ours(X, y, rate, draw), **_theirs(path, rate, draw)})
+        with file.open("a", newline="") as lines:
+            csv.writer(lines).writerows(
+                [path.stem, who, rate, draw, *values] for who, values in cell.items()
+            )
+    found = defaultdict(list)
+    for (_, rate, _), cell in done.items():
+        for who, values in cell.items():
+            found[who, rate].append(values)
     for (who, rate), values in found.items():
         table = np.array(values)
         error = np.nanstd(table, axis=0, ddof=1) / np.sqrt(len(table))
@@ -136,17 +163,17 @@ def _theirs(path: Path, rate: float, draw: int) -> dict[str, list[float]]:
 
 # -- in the peers' environment -------------------------------------------------------------
 def ask(folder: Path, strategies: list[str]) -> None:
-    """What the peers ask and find, for every set, rate and draw."""
-    for path in sorted(folder.glob("*.npz")):
-        if "@" in path.name:
+    """What the peers ask and find, for every draw, rate and set; what is there is left alone."""
+    paths = [path for path in sorted(folder.glob("*.npz")) if "@" not in path.name]
+    for draw, rate, path in product(range(DRAWS), RATES, paths):
+        done = path.with_name(f"{path.stem}@{rate}@{draw}.npz")
+        if done.exists():
             continue
         X, y = (np.load(path)[key] for key in ("X", "y"))
-        for rate in RATES:
-            for draw in range(DRAWS):
-                np.random.seed(draw)  # noqa: NPY002 (both packages draw from the global generator)
-                found = {**_cobras(X, y, rate, draw), **_scikit_query(X, y, rate, draw, strategies)}
-                np.savez(path.with_name(f"{path.stem}@{rate}@{draw}.npz"), **found)
-                print(path.stem, rate, draw, sorted(found), flush=True)
+        np.random.seed(draw)  # noqa: NPY002 (both packages draw from the global generator)
+        found = {**_cobras(X, y, rate, draw), **_scikit_query(X, y, rate, draw, strategies)}
+        np.savez(done, **found)
+        print(path.stem, rate, draw, sorted(found), flush=True)
 
 
 def _cobras(X: np.ndarray, y: np.ndarray, rate: float, draw: int) -> dict[str, np.ndarray]:

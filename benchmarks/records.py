@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from record_sets import SETS, people
+from record_sets_classic import CLASSIC
 from record_sets_graded import GRADED
 
 DATA = Path("/work/shared/data/records")
@@ -59,7 +60,7 @@ def households(folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarr
 
 def load(name: str, folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The set of this name; `seed` makes the households."""
-    made = SETS | GRADED
+    made = SETS | GRADED | CLASSIC
     if name in made:
         return made[name](seed)
     if name == "households":

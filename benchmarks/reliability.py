@@ -32,6 +32,10 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         "Odd values for strategies, sessions, oracles, folds, distortions, constraints",
         ["tests/common/test_odd_arguments.py"],
     ),
+    "calls": (
+        "Odd values for every public function: comparing, reading, sampling, plotting, reporting",
+        ["tests/common/test_odd_calls.py"],
+    ),
     "matrices": (
         "Sparse matrices with indices outside them, for every estimator",
         ["tests/common/test_damaged.py"],
@@ -59,7 +63,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
     ),
     "models": ("Forged and damaged model folders", ["tests/test_persistence.py"]),
     "targets": (
-        "First cases of `make fuzz`: models and logs with broken bytes, engines and their twins",
+        "First cases of `make fuzz`: models broken and forged, logs, engines and their twins",
         ["tests/fuzz/test_targets.py"],
     ),
 }

@@ -4,10 +4,10 @@ Each case is one command and prints one line: ratios of times of one run, or byt
 once, by the case that needs them first, in `--folder` (default /tmp/scale-data). Run them on a
 machine that has nothing else to do; disk and minutes are for the sizes below on two cores.
 
-    python benchmarks/scale.py files      # an iteration from Parquet / in memory  2.7 GB,  3 min
+    python benchmarks/scale.py files      # an iteration from Parquet / in memory  2.7 GB,  2 min
     python benchmarks/scale.py whole      # 10^8 rows, starts and labels: memory    7 GB,  25 min
-    python benchmarks/scale.py dask       # 2 workers / 1, and / our threads      2.7 GB,  15 min
-    python benchmarks/scale.py peers      # dask-ml and Spark, no pairs           1.4 GB,  20 min
+    python benchmarks/scale.py dask       # 2 workers / 1, and / our threads      2.7 GB,   3 min
+    python benchmarks/scale.py peers      # dask-ml and Spark, no pairs           1.4 GB,  10 min
     python benchmarks/scale.py mosaic     # Mosaic 10^7 x 32: memory, / KMeans    1.4 GB,  15 min
     python benchmarks/scale.py rows       # growth 10^6 .. 10^8 rows                8 GB,  15 min
     python benchmarks/scale.py pairs      # growth 10^4 .. 10^6 pairs             0.1 GB,   5 min
@@ -44,7 +44,7 @@ import numpy as np
 
 K, PAIRS = 20, 100_000
 GROUP = 1 << 20  # rows of a row group and of a file
-SHORT, LONG = 2, 6  # iterations of the two fits whose difference is timed
+SHORT, LONG = 2, 6  # iterations of fits that are timed
 
 
 class Task(NamedTuple):
@@ -130,16 +130,22 @@ def seconds_of(work: Callable[[], Any]) -> float:
     return clock() - begun
 
 
-def per_iteration(rows: Any, X: Any, known: Any, runs: int = 2) -> float:
-    """Seconds of one iteration of PCKMeans."""
-    return difference(lambda k: seconds_of(lambda: model(rows, k).fit(X, constraints=known)), runs)
+def per_iteration(rows: Any, X: Any, known: Any) -> float:
+    """Seconds of one iteration of PCKMeans: the median of those of one fit but for the first.
+
+    So the way in and out does not count, and iterations are few enough for large sizes.
+    """
+    from coterie.progress import watching
+
+    clock = CLOCKS[CLOCK]
+    ends: list[float] = []
+    with watching(lambda step: ends.append(clock())):
+        model(rows, LONG).fit(X, constraints=known)
+    return float(np.median(np.diff(ends)))
 
 
 def difference(seconds: Callable[[int], float], runs: int = 2) -> float:
-    """Seconds of one iteration: the best of long fits less the best of short ones.
-
-    So the way in and out does not count.
-    """
+    """Seconds of one iteration where nobody tells of them: long fits less short ones."""
     best = {k: min(seconds(k) for _ in range(runs)) for k in (SHORT, LONG)}
     return (best[LONG] - best[SHORT]) / (LONG - SHORT)
 
@@ -260,10 +266,10 @@ def dask(task: Task) -> None:
             Client(cluster) as client,
             coterie.engine(client),
         ):
-            model(rows, 1).fit(rows, constraints=known)  # compile
-            times[workers] = per_iteration(rows, rows, known, 1)
+            model(rows, 1).fit(rows.cut(0, min(rows.n, GROUP)))  # compile
+            times[workers] = per_iteration(rows, rows, known)
     with coterie.data.use_threads(2), decoding_always():  # as workers of 4 GB do
-        threads = per_iteration(rows, rows, known, 1)
+        threads = per_iteration(rows, rows, known)
     print(
         f"dask, {task.size}: one worker {times[1]:.2f} s, two {times[2]:.2f} s an iteration: "
         f"{times[1] / times[2]:.2f} x faster (bar 1.7, goal 1.9); our threads {threads:.2f} s: "
@@ -391,7 +397,7 @@ def rows(task: Task) -> None:
             if not times:
                 model(source, 1).fit(source, constraints=known)  # compile
             read_all(source)  # the page cache
-            times.append(per_iteration(source, source, known, 1 if n >= 10**8 else 2))
+            times.append(per_iteration(source, source, known))
     shown = ", ".join(f"{n:,}: {t:.3f} s" for n, t in zip(sizes, times, strict=True))
     print(f"growth in rows ({shown}): exponent {slope(sizes, times):.2f} (bar 1.05, goal 1)")
 

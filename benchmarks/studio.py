@@ -2,11 +2,16 @@
 
     python benchmarks/studio.py --rows 100000 --answers 200
     python benchmarks/studio.py --rows 1000000 --columns 20 --answers 20 --clients 1
+    python benchmarks/studio.py --rows 1000000 --memory
 
 Starts the real command on a table that it writes, answers as the truth has it, and prints when
 the first page was there, when the first question was, the times from an answer to the next
 question (which is in the same reply), and the memory of the server beside that of the table. CPU
 seconds of the server are printed too: on a machine that does other things, wall seconds say little.
+
+`--memory` opens the table in this process instead, after everything was imported for a small one,
+and prints the most memory that opening, the first question and the first clusterings took beyond
+that, beside the table as it was read.
 """
 
 from __future__ import annotations
@@ -34,9 +39,13 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=200, help="of every client")
     parser.add_argument("--clients", type=int, default=1)
     parser.add_argument("-k", action="store_true", help="tell the number of clusters")
+    parser.add_argument("--memory", action="store_true", help="only the memory, in this process")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data, truth = write_table(Path(folder) / "rows.csv", options)
+        if options.memory:
+            memory_of_phases(Path(folder), truth, options)
+            return
         more = ["-k", str(options.clusters)] if options.k else []
         measure(data, truth, options, more)
 
@@ -154,6 +163,71 @@ def memory(pid: int, data: Path, options: argparse.Namespace) -> None:
     numbers = options.rows * options.columns * 8 / 2**20
     print(f"memory               {now:8.0f} MB now, {most:.0f} MB at most")
     print(f"table                {text:8.0f} MB as CSV, {numbers:.0f} MB as features")
+
+
+class Watch(threading.Thread):
+    """The most memory that this process has had since `begin`, in MB."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0.0
+        self.start()
+
+    @property
+    def now(self) -> float:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def begin(self) -> None:
+        self.most = self.now
+
+    def run(self) -> None:
+        while True:
+            self.most = max(self.most, self.now)
+            time.sleep(0.02)
+
+
+def memory_of_phases(folder: Path, truth: np.ndarray, options: argparse.Namespace) -> None:
+    """Open the table here, answer some questions, wait for the clusterings; print the peaks."""
+    from coterie.studio import Studio
+
+    studio = Studio(folder)
+    few = argparse.Namespace(**{**vars(options), "rows": 3000})
+    write_table(folder / "few.csv", few)
+
+    def open_table(name: str) -> None:
+        studio.call("ann", "open", {"key": uuid.uuid4().hex, "file": name, "id": "id"})
+        assert studio.wait(900)["phase"] == "ready"
+
+    open_table("few.csv")
+    studio.desk.refits.wait(900)
+    studio.close()
+    watch = Watch()
+    before = watch.now
+    open_table("rows.csv")
+    table = studio.desk.asking.table
+    size = sum(table.column(n).values.nbytes for n in table.names) / 2**20
+    print(f"table as read        {size:8.0f} MB; imports {before:.0f} MB", flush=True)
+
+    def say(what: str, value: float) -> None:
+        beyond = value - before
+        print(f"{what:20s} {beyond:8.0f} MB, {beyond / size:.2f} x the table", flush=True)
+
+    say("most in opening", watch.most)
+    say("at first question", watch.now)
+    watch.begin()
+    studio.desk.refits.wait(900)
+    say("most in first fit", watch.most)
+    watch.begin()
+    question = studio.call("ann", "question", {})["question"]
+    for _ in range(options.answers):
+        i, j = question["rows"]
+        told = {"key": uuid.uuid4().hex, "question": question["id"], "rows": [i, j], "next": "pair"}
+        word = "same" if truth[i] == truth[j] else "different"
+        question = studio.call("ann", "answer", {**told, "answer": word})["next"]
+    studio.desk.refits.wait(900)
+    say(f"{options.answers} answers, a fit", watch.most)
+    os._exit(0)  # nobody waits for what is still at work
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "src"))
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
 import coterie
@@ -26,7 +28,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/README.rst", "**/*.ipynb"]
@@ -54,6 +55,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
 }
 
+html_math_renderer = "mathml"  # browsers draw it themselves: no script from elsewhere
 html_theme = "pydata_sphinx_theme"
 html_title = "Coterie"
 html_theme_options = {
@@ -135,8 +137,17 @@ def left_out(_app: object, _what: str, name: str, obj: Any, skip: bool, _options
     return skip or made or field or builtin or not str(home).startswith("coterie")
 
 
+def formula(writer: Any, node: Any) -> None:
+    """A formula of LaTeX as MathML, in its line or in one of its own."""
+    block = isinstance(node, nodes.math_block)
+    made = tex2mathml(node.astext().replace("−", "-"), as_block=block)
+    writer.body.append(f'<div class="math">{made}</div>' if block else made)
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Docstrings after numpydoc has had them, of members that are ours."""
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     app.connect("autodoc-process-docstring", as_text, priority=900)
     app.connect("autodoc-skip-member", left_out)
 

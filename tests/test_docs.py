@@ -9,26 +9,22 @@ import re
 from pathlib import Path
 
 import pytest
+from python_page import printed, same
 
 import coterie
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = {"reference.md", "changes.md"}  # by `make docs`, from docstrings and the changelog
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name not in MADE)]
-BLOCK = re.compile(r"^```python *\n(.*?)^``` *$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(text: str) -> list[tuple[int, str]]:
-    """(line number, source) of every ```python block."""
-    return [(text.count("\n", 0, m.start(1)) + 1, m.group(1)) for m in BLOCK.finditer(text)]
 
 
 def run_page(path: Path) -> None:
-    """Run the blocks of a page one after the other in one namespace, with true line numbers."""
-    namespace: dict[str, object] = {"__name__": "__main__"}
-    for line, source in blocks(path.read_text(encoding="utf-8")):
-        code = compile("\n" * (line - 1) + source, str(path), "exec")
-        exec(code, namespace)
+    """Run the blocks of a page; what it shows them print must be what they print."""
+    for block, found in printed(path):
+        assert block.output is None or same(block.output, found), (
+            f"{path.name}, line {block.line}: the block prints\n{found}"
+            f"Renew the page: python tests/python_page.py docs/{path.name}"
+        )
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -44,6 +40,29 @@ def test_a_wrong_example_is_noticed_at_its_line(tmp_path):
     with pytest.raises(AssertionError) as error:
         run_page(page)
     assert error.traceback[-1].lineno + 1 == 9
+
+
+@pytest.mark.parametrize(
+    ("shown", "good"),
+    [("7 rows, 0.91", True), ("7 rows,  0.93", True), ("8 rows, 0.93", False), ("7 rows", False)],
+)
+def test_an_output_that_differs_is_noticed(shown, good, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"```python\nprint('7 rows, 0.91')\n```\n\n```text\n{shown}\n```\n")
+    if good:
+        run_page(page)
+    else:
+        with pytest.raises(AssertionError, match="the block prints"):
+            run_page(page)
+
+
+TUTORIALS = [page for page in PAGES if page.name.startswith("tutorial-")]
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_a_tutorial_shows_what_comes_out(path):
+    text = path.read_text(encoding="utf-8")
+    assert "```text\n" in text or "```console\n" in text
 
 
 LINK = re.compile(r"\]\(<?([^)>\s]+)>?\)")

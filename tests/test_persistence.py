@@ -263,13 +263,32 @@ def test_a_failed_rename_puts_the_old_model_back(tmp_path, monkeypatch):
 
 @pytest.fixture
 def saved(tmp_path):
-    return persistence.save(Holder(a=np.arange(6.0)), tmp_path / "model")
+    """A model without checksums, as 0.1.0 saved it: what else refuses a forged one is tried."""
+    path = persistence.save(Holder(a=np.arange(6.0)), tmp_path / "model")
+    edit(path, lambda index: index.pop("sums"))
+    return path
 
 
 def edit(path, change):
     index = json.loads((path / "model.json").read_text())
     change(index)
     (path / "model.json").write_text(json.dumps(index))
+
+
+def test_damage_is_told_by_checksums(tmp_path):
+    path = persistence.save(Holder(a=np.arange(6.0)), tmp_path / "model")
+    whole = {file: file.read_bytes() for file in path.iterdir()}
+    for file, data in whole.items():
+        at = data.rindex(b"Holder") if file.suffix == ".json" else len(data) - 3
+        file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        refused(path, f"{file.name} is damaged")
+        file.write_bytes(data)
+    edit(path, lambda index: index["model"]["params"].update(a=None))
+    refused(path, 'take "sums" out')
+    edit(path, lambda index: index.update(sums=3))
+    refused(path, "damaged")
+    edit(path, lambda index: index.pop("sums"))
+    assert persistence.load(path, trusted=TRUSTED).a is None
 
 
 def refused(path, match):
@@ -385,6 +404,7 @@ def test_a_pickled_array_is_refused(saved):
 def test_parameters_that_are_gone_and_changed_nothing_are_passed_over(tmp_path):
     folder = persistence.save(PCKMeans(3, random_state=0), tmp_path / "model")
     index = json.loads((folder / "model.json").read_text())
+    del index["sums"]
     index["model"]["params"] |= {"callback": None, "verbose": 0}
     (folder / "model.json").write_text(json.dumps(index))
     assert persistence.load(folder).get_params() == PCKMeans(3, random_state=0).get_params()

@@ -35,4 +35,4 @@ def test_a_package_index_is_given_no_link_that_leads_nowhere():
     for rule in hook["substitutions"]:
         text = re.sub(rule["pattern"], rule["replacement"], text)
     assert not re.search(links, text)
-    assert "The command line" in text
+    assert "the command line" in text.lower()  # the words of a link stay

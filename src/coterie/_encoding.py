@@ -15,8 +15,10 @@ Used by `coterie.persistence` alone.
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import re
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -28,12 +30,14 @@ from scipy import sparse
 from coterie._npy import load_npy
 from coterie.exceptions import InvalidModel
 from coterie.files import write_array
+from coterie.loaded import mark_loaded
 
 INDEX = "model.json"
 _ARRAY_FILE = re.compile(r"\d+\.npy")
 _FITTED = re.compile(r"[A-Za-z](\w*[^_])?_")
 _PUBLIC_MODULE = re.compile(r"coterie(\.[a-z][a-z0-9_]*)*")
 _ARRAY_KINDS = "biufcU"
+_PIECE = 1 << 20  # bytes of a file that are summed at once
 _RETIRED = {"callback", "verbose"}  # parameters of 0.1 that watched a fit and changed no result
 _SPARSE = {
     cls.__name__: cls
@@ -43,12 +47,27 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
+def sum_of_file(path: Path) -> int:
+    """A checksum, which tells damage and no malice."""
+    total = 0
+    with path.open("rb") as stream:
+        while piece := stream.read(_PIECE):
+            total = zlib.crc32(piece, total)
+    return total
+
+
+def sum_of_json(content: Any) -> int:
+    """The same of a value of JSON, however it is laid out."""
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+
+
 class Writer:
     """Python values to JSON values, arrays to numbered .npy files in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.n_arrays = 0
+        self.sums: dict[str, int] = {}  # of the array files, by name
 
     def encode(self, value: Any, where: str) -> Any:
         """`value` as JSON; `where` is its name, for the message if it cannot be saved."""
@@ -71,26 +90,28 @@ class Writer:
         name = f"{self.n_arrays}.npy"
         self.n_arrays += 1
         write_array(self.folder / name, value)
+        self.sums[name] = sum_of_file(self.folder / name)
         return _tagged("file", name=name)
 
 
 class Reader:
     """The inverse of `Writer`. Trusts nothing it reads."""
 
-    def __init__(self, folder: Path, trusted: Iterable[type]) -> None:
+    def __init__(self, folder: Path, trusted: Iterable[type], sums: Any = None) -> None:
         self.folder = folder
         self.trusted = {_class_name(cls): cls for cls in trusted}
+        self.sums = sums  # None: saved before there were any
 
     def decode(self, node: Any) -> Any:
         """What `Writer.encode` was given."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
         tag = node.get("$") if isinstance(node, dict) else None
-        if tag not in _BY_TAG:
+        if not isinstance(tag, str) or tag not in _BY_TAG:
             raise InvalidModel(f"{self.folder / INDEX} holds {tag!r}, which is not understood.")
         try:
             return _BY_TAG[tag].decode(node, self)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             if isinstance(error, InvalidModel):
                 raise
             raise InvalidModel(f"{self.folder / INDEX}: a damaged {tag!r}: {error}") from error
@@ -108,11 +129,15 @@ class Reader:
             raise InvalidModel(f"{self.folder}: {name!r} is not the name of an array file.")
         path = self.folder / name
         try:
+            if self.sums is not None and self.sums.get(name) != sum_of_file(path):
+                raise InvalidModel(f"{path} is damaged: its checksum is another one.")
             with path.open("rb") as stream:
                 return load_npy(stream, path.stat().st_size)
         except OSError as error:
             raise InvalidModel(f"{path} cannot be read: {error}") from error
         except ValueError as error:
+            if isinstance(error, InvalidModel):
+                raise
             raise InvalidModel(f"{path} {error}.") from error
 
     def named_class(self, name: str) -> type:
@@ -333,6 +358,7 @@ class _Estimator(Codec):
             if not _FITTED.fullmatch(name):
                 raise InvalidModel(f"{reader.folder}: {name!r} is not a fitted attribute.")
             setattr(model, name, reader.decode(found))
+        mark_loaded(model, str(reader.folder))
         return model
 
 

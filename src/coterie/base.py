@@ -19,6 +19,7 @@ from coterie.constraints.exclusive import broken as broken_in_groups
 from coterie.constraints.exclusive import written_for
 from coterie.data import DaskRows, StoredRows, is_dask, is_stream, spooled
 from coterie.exceptions import InvalidData, InvalidParameter, UnknownParameter
+from coterie.loaded import guard_uses
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
 from coterie.stability import renumber
@@ -134,6 +135,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             cls.__init__ = _with_names_meant(cls.__init__)  # type: ignore[method-assign]
+        guard_uses(cls)
 
     # With scikit-learn's metadata routing, constraints go to every clusterer that takes them.
     __metadata_request__fit = {"constraints": True}  # noqa: RUF012

@@ -20,6 +20,7 @@ __all__ = [
     "CoterieWarning",
     "InfeasibleConstraints",
     "InfeasibleSizes",
+    "InvalidCells",
     "InvalidConstraints",
     "InvalidData",
     "InvalidModel",
@@ -101,6 +102,10 @@ class UndecidedFeasibility(CoterieError, RuntimeError):
 
 class InvalidData(CoterieError, ValueError):
     """Rows that the chosen distortion or estimator cannot use; the message names row and column."""
+
+
+class InvalidCells(InvalidData, TypeError):
+    """Rows with something in them that is no number at all, a dict for instance."""
 
 
 class RowsChanged(InvalidData):

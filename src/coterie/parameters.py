@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -19,13 +20,17 @@ import numpy as np
 from coterie.exceptions import InvalidParameter
 from coterie.rules import (
     Rule,
+    are_all,
     are_questions,
     are_records,
+    are_rows,
     are_texts,
     can,
+    has,
     is_array,
     is_pair,
     is_sequence,
+    is_several,
     is_text,
     names,
     real,
@@ -78,10 +83,160 @@ NOISE = real(0, 0.5, above=True, below=True).else_(
 PRICES = Rule("two numbers of at least 0", lambda value: is_pair(value, real(0, LARGE)))
 RECORDS = Rule("a data frame, a dict of columns, texts or an array", are_records)
 SESSION = Rule("an ActiveSession", can("ask", "tell", "labels"))
+PATH = Rule("a path", lambda value: isinstance(value, str | os.PathLike) and bool(str(value)))
+PATHS = PATH | Rule("a sequence of paths", lambda value: are_all(value, PATH))
+SOURCE = PATHS | Rule("a stream of Arrow's", can("__arrow_c_stream__"))
+NAMES = Rule("a collection of names", lambda value: are_all(value, NAME))
+# One that is not fitted yet says so itself, as scikit-learn does.
+CLUSTERING = LABELS | MODEL | Rule("an estimator", can("fit", "get_params"))
+NUMBERED = Rule("an array of whole numbers", lambda value: is_array(value, "biu"))
+ROWS = Rule("rows, an array or frame (n, d) for instance", are_rows)
+AXES = NONE | Rule("Axes of matplotlib", can("plot", "set_title"))
+ANSWERS = Rule("a sequence of answers", lambda value: are_all(value, Rule("", has("sign", "pair"))))
+CURVE = Rule("a LearningCurve", has("budgets", "values"))
+PROGRAM = Rule("a Program", has("oracle", "concurrency"))
+CLASS = Rule("a class", lambda value: isinstance(value, type))
+PAIRS = Rule("a Constraints", can("closure", "subset"))
+EACH_ROW = Rule(  # none at all is said where they are scored
+    "one label a row",
+    lambda value: (
+        np.shape(value) == (0,)
+        if is_sequence(value) and len(value) == 0
+        else LABELS.accepts(value) and np.shape(value)[1:] in ((), (1,))
+    ),
+)
+LISTED = Rule(
+    "a list of names",
+    lambda value: (
+        isinstance(value, list | tuple | set | frozenset | Mapping) and are_all(value, NAME)
+    ),
+)
+UNITS = Rule("two arrays (center, spread)", lambda value: is_pair(value, TABLE))
+PROJECTION = NAME | TABLE | Rule("a Projection", has("coordinates", "axes"))
 TRANSFORMER = NONE | Rule("a transformer with fit and transform", can("fit", "transform"))
 
 #: Name, or "Class.name" where a class means something else by it, to rule.
 PARAMETERS: dict[str, Rule] = {
+    "answers": ANSWERS,
+    "answer_all.batch": whole(),
+    "answer_all.oracle": FUNCTION | Rule("an oracle", can("replies")),
+    "at_least": RATE,
+    "Choices.categorical": LISTED,
+    "Choices.columns": MAPPING,
+    "Choices.drop": LISTED,
+    "Choices.features": LISTED,
+    "Choices.gaps": FLAG,
+    "Choices.id_column": NONE | TEXT,
+    "Choices.impute": FLAG,
+    "Choices.missing": NONE | LISTED | Rule("one name", lambda value: isinstance(value, str)),
+    "Choices.scale": FLAG,
+    "Choices.text": NONE | LISTED | NAME,
+    "Choices.truth": NONE | TEXT,
+    "Choices.where": LISTED,
+    "constraint_satisfaction.constraints": PAIRS,
+    "empty": FLAG,
+    "evaluate.constraints": NONE | PAIRS,
+    "evaluate.rows": NAME | LABELS,
+    "folder": PATH,
+    "labels_pred": EACH_ROW,
+    "labels_true": EACH_ROW,
+    "load.name": TEXT,
+    "open_column.name": TEXT,
+    "open_column.where": PATHS,
+    "pairwise_scores.constraints": NONE | PAIRS,
+    "propagated": PAIRS,
+    "constraint_satisfaction.labels": EACH_ROW,
+    "sources": PAIRS,
+    "unpacked.rows": Rule("rows of open_rows", can("read", "head")),
+    "write_labels.labels": Rule(
+        "an array of numbers (n,)", lambda value: is_array(value, "biuf") and np.ndim(value) == 1
+    ),
+    "write_report.model": CLUSTERING,
+    "write_labels.ids": NONE | LABELS | Rule("a StoredColumn", can("batches")),
+    "ax": AXES,
+    "budgets": Rule(
+        "rising numbers of questions", lambda value: is_sequence(value) and are_all(value, whole(0))
+    ),
+    "build_report.ids": NONE | LABELS,
+    "build_report.model": CLUSTERING,
+    "build_report.projection": PROJECTION,
+    "build_report.records": NONE | RECORDS,
+    "build_report.title": NONE | TEXT,
+    "build_report.truth": NONE | LABELS,
+    "build_report.units": NONE | UNITS,
+    "choose_n_clusters.X": ROWS,
+    "choose_n_clusters.candidates": Rule(
+        "numbers of clusters", lambda value: isinstance(value, range) or are_all(value, whole())
+    ),
+    "choose_n_clusters.estimator": Rule("an estimator with fit", can("fit", "get_params")),
+    "choose_n_clusters.random_state": SEED_NUMBER,
+    "compact": FLAG,
+    "compare.X": ROWS,
+    "compare.estimators": Rule(
+        "a dict of estimators by name",
+        lambda value: isinstance(value, Mapping) and all(isinstance(k, str) for k in value),
+    ),
+    "compare.truth": NONE | LABELS,
+    "columns": NONE | NAMES,
+    "curves": CURVE | Rule("a sequence or dict of LearningCurve", is_several),
+    "date": NONE | TEXT | Rule("a date", can("isoformat")),
+    "explanation": Rule("a PairExplanation", has("terms", "findings")).else_(
+        "Dossier.explain makes one."
+    ),
+    "feature_names": NONE | NAMES,
+    "folds": NONE | whole(2),
+    "choose_n_clusters.folds": whole(2),
+    "held_out": FLAG,
+    "label": NONE | TEXT,
+    "learning_curve.X": ROWS,
+    "learning_curve.distortion": NONE | DISTORTION,
+    "learning_curve.error_rate": RATE,
+    "learning_curve.name": NONE | TEXT,
+    "learning_curve.random_state": SEED_NUMBER,
+    "like": NUMBERED,
+    "like_ids": NONE | LABELS | TEXT,
+    "diff.ids": NONE | LABELS | TEXT,
+    "plot_changes.ids": NONE | LABELS | TEXT,
+    "renumber.ids": NONE | LABELS | TEXT,
+    "made": NONE | MAPPING,
+    "max_points": whole(),
+    "max_questions": NONE | whole(0),
+    "n_jobs": NONE | whole(1, 1024) | whole(-64, -1),
+    "new": NUMBERED | MODEL,
+    "old": NUMBERED | MODEL,
+    "old_ids": NONE | LABELS | TEXT,
+    "on_clash": names("keep", "raise"),
+    "on_run": NONE | FUNCTION,
+    "overwrite": FLAG,
+    "pair_score.y": Rule("anything", lambda value: True),  # ignored
+    "pair_score.estimator": Rule("a fitted estimator with predict", can("predict")),
+    "path": PATH,
+    "plot_clusters.X": ROWS,
+    "plot_clusters.model": CLUSTERING,
+    "plot_clusters.projection": PROJECTION,
+    "plot_confusion.model": CLUSTERING,
+    "plot_constraints.X": ROWS,
+    "plot_constraints.model": NONE | CLUSTERING,
+    "plot_constraints.projection": PROJECTION,
+    "plot_objective.model": TABLE | MODEL,
+    "programs": PROGRAM | Rule("a sequence of Program", lambda value: are_all(value, PROGRAM)),
+    "progress": NONE | FUNCTION,
+    "repeats": whole(1, 10**6),
+    "run_programs.batch": whole(),
+    "runs": whole(1, 10**6),
+    "save.model": Rule("an estimator", can("get_params")),
+    "score": NAME,
+    "scores": NAMES,
+    "seed": SEED_NUMBER,
+    "sleep": FUNCTION,
+    "stop": NONE | FUNCTION,
+    "suspect_answers.labels": NONE | LABELS,
+    "table": NONE | Rule("an AnnotatorTable", can("log_odds")),
+    "trusted": Rule("a collection of classes", lambda value: are_all(value, CLASS)),
+    "truth": LABELS,
+    "where": SOURCE,
+    "open_table.where": PATHS,
+    "without_pairs": NAMES,
     "alpha": SCALE | PAIR,
     "GraphPropagation.alpha": BETWEEN,
     "propagate_graph.alpha": BETWEEN,
@@ -104,7 +259,7 @@ PARAMETERS: dict[str, Rule] = {
     "components_per_cluster": whole(),
     "concentration_prior": SCALE,
     "concurrency": whole(),
-    "PairKFold.constraints": Rule("a Constraints", can("closure", "subset")),
+    "PairKFold.constraints": PAIRS,
     "contents": NONE | Rule("a sequence of texts", is_sequence),  # each is checked when it is read
     "cost": real(0, LARGE),
     "covariance_prior": SCALE,

@@ -3,7 +3,7 @@
 ``model.json`` holds the class name, the parameters and the fitted attributes (names that end in
 "_"); every array is one .npy file beside it. Loading builds only public classes of Coterie and
 classes the caller names, never unpickles, and compares each array's header with the size of its
-file before it allocates anything.
+file before it allocates anything. Checksums of all of it ("sums") tell a damaged file.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from coterie import __version__
-from coterie._encoding import INDEX, Reader, Writer
+from coterie._encoding import INDEX, Reader, Writer, sum_of_json
 from coterie.exceptions import InvalidModel
 from coterie.files import new_directory
+from coterie.parameters import check_arguments
 
 __all__ = ["load", "save"]
 
@@ -50,15 +51,19 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     NotWritten
         The disk is full or cannot be written to; what was there is as it was.
     """
+    check_arguments(save, locals())
     target = Path(path)
     _check_target(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_directory(target) as work:
+        writer = Writer(work)
+        content = writer.encode(model, "model")
         index = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "coterie": __version__,
-            "model": Writer(work).encode(model, "model"),
+            "model": content,
+            "sums": writer.sums | {INDEX: sum_of_json(content)},
         }
         (work / INDEX).write_text(json.dumps(index, indent=1, allow_nan=False), encoding="utf-8")
     return target
@@ -83,11 +88,26 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     InvalidModel
         Not a model directory, a later format, a class that is not allowed, a damaged array.
     """
+    check_arguments(load, locals())
     source = Path(path)
     try:
-        return Reader(source, trusted).decode(_read_index(source)["model"])
+        index = _read_index(source)
+        _check_sum(source, index)
+        return Reader(source, trusted, index.get("sums")).decode(index["model"])
     except RecursionError as error:
         raise InvalidModel(f"{source / INDEX} is nested too deeply.") from error
+
+
+def _check_sum(source: Path, index: dict[str, Any]) -> None:
+    """Refuse an index that is not as it was written; one of before 0.2.0 has no sums."""
+    sums = index.get("sums")
+    if sums is None:
+        return
+    if not isinstance(sums, dict) or sums.get(INDEX) != sum_of_json(index["model"]):
+        raise InvalidModel(
+            f"{source / INDEX} is damaged: its checksum is another one. If you changed it on "
+            'purpose, take "sums" out of it.'
+        )
 
 
 def _check_target(target: Path, overwrite: bool) -> None:

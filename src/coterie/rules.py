@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
 __all__ = [
     "Rule",
+    "are_all",
     "are_questions",
     "are_records",
+    "are_rows",
     "are_texts",
     "can",
+    "has",
     "is_array",
     "is_pair",
+    "is_several",
     "is_text",
     "names",
     "real",
@@ -128,6 +132,11 @@ def can(*methods: str) -> Callable[[Any], bool]:
     )
 
 
+def has(*names: str) -> Callable[[Any], bool]:
+    """Whether a value, not a class, has all of the attributes."""
+    return lambda value: not isinstance(value, type) and all(hasattr(value, n) for n in names)
+
+
 def are_records(value: Any) -> bool:
     if isinstance(value, Mapping):
         sizes = {np.shape(column)[:1] for column in value.values()}
@@ -139,6 +148,10 @@ def is_sequence(value: Any) -> bool:
     if hasattr(value, "__array__"):
         return np.ndim(value) > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def is_several(value: Any) -> bool:
+    return isinstance(value, Mapping) or is_sequence(value)
 
 
 def are_questions(value: Any) -> bool:
@@ -158,3 +171,24 @@ def is_text(value: Any) -> bool:
 
 def are_texts(value: Any) -> bool:
     return is_sequence(value) and all(map(is_text, value))
+
+
+def are_all(value: Any, rule: Rule) -> bool:
+    """Whether it is a collection, of a dict the values, of what the rule accepts."""
+    if isinstance(value, Mapping):
+        return all(map(rule.accepts, value.values()))
+    if isinstance(value, Set):
+        return all(map(rule.accepts, value))
+    return is_sequence(value) and all(map(rule.accepts, value))
+
+
+def are_rows(value: Any) -> bool:
+    """Whether it is two-dimensional, wherever it is kept, or can become so."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return len(shape) == 2
+    if hasattr(value, "__arrow_c_stream__"):
+        return True
+    if not is_sequence(value) or not all(map(is_sequence, value)):
+        return False
+    return len({len(row) for row in value}) == 1

@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csgraph
 
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 
 __all__ = ["Difference", "diff", "renumber", "shared_rows"]
 
@@ -54,6 +55,7 @@ def renumber(
     >>> renumber([1, 1, 0, 0, 2], like=[0, 0, 1, 1, 1]).tolist()
     [0, 0, 1, 1, 2]
     """
+    check_arguments(renumber, locals())
     now, then = _labels(labels), _labels(like)
     a, b = shared_rows(now.size, then.size, ids, like_ids)
     if not (now >= 0).any():
@@ -173,6 +175,7 @@ def diff(old: Any, new: Any, *, ids: Any = None, old_ids: Any = None) -> Differe
     split: cluster 1 → 3 (2 rows)
     mixed: cluster 1 → 5 (1 rows)
     """
+    check_arguments(diff, locals())
     before = _labels(getattr(old, "labels_", old))
     after = _labels(getattr(new, "labels_", new))
     a, b = shared_rows(after.size, before.size, ids, old_ids)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, has_fit_parameter, validate_da
 
 from coterie.constraints import Constraints
 from coterie.exceptions import (
+    InvalidCells,
     InvalidConstraints,
     InvalidData,
     InvalidParameter,
@@ -60,9 +61,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> A
         )
     except (ValueError, TypeError, OverflowError) as error:
         why = why_unreadable(X, gaps=gaps)
-        if why is None:
-            raise
-        raise InvalidData(why) from error
+        kind = InvalidCells if why is None and isinstance(error, TypeError) else InvalidData
+        raise kind(why or str(error)) from error
     return _sorted_indices(X)
 
 

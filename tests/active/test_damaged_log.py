@@ -168,10 +168,15 @@ def test_a_disk_that_is_full_at_every_write(tmp_path, record_property):
     check_full_disks(tmp_path, 499, record_property)
 
 
-@pytest.mark.parametrize("path", ["", "/", "a\0b.db", "no/such/folder/a.db", "x" * 300])
+@pytest.mark.parametrize("path", ["/", "a\0b.db", "no/such/folder/a.db", "x" * 300])
 def test_paths_that_cannot_be_are_said(tmp_path, path):
     with pytest.raises(AnswersInUse, match="cannot be locked"):
-        AnswerStore(path if path in ("", "/") else tmp_path / path)
+        AnswerStore(path if path == "/" else tmp_path / path)
+
+
+def test_no_path_at_all_is_said():
+    with pytest.raises(InvalidParameter, match="path='' must be a path"):
+        AnswerStore("")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="POSIX permissions")

@@ -40,7 +40,7 @@ def test_the_field_is_ridge_regression_on_the_placed_rows():
     now = np.einsum("ij,jk,ik->i", phi, covariance, phi).mean()
     for row in range(12):
         then = np.einsum("ij,jk,ik->i", phi, field.with_row(covariance, row), phi).mean()
-        assert np.isclose(field.influence(field.covariance)[row], now - then)
+        assert np.isclose(field.influence().each()[row], now - then)
 
 
 def test_a_placed_row_is_seen_as_if_it_were_not_placed():
@@ -48,13 +48,13 @@ def test_a_placed_row_is_seen_as_if_it_were_not_placed():
     placed, own = [1, 4, 5, 8], [0, 1, 1, 0]
     field = _placed_field(phi, placed, own)
     everywhere = field.everywhere(np.array(placed), np.array(own))
-    influence = field.influence(field.covariance, np.array(placed))
+    influence = field.influence().each(np.array(placed))
     for row, group in zip(placed, own, strict=True):
         others = [(r, g) for r, g in zip(placed, own, strict=True) if r != row]
         without = _placed_field(phi, *zip(*others, strict=True))
         assert np.allclose(field.at_row(row, group), phi[row] @ without.weights)
         assert np.allclose(everywhere[row], phi[row] @ without.weights)
-        assert np.isclose(influence[row], without.influence(without.covariance)[row])
+        assert np.isclose(influence[row], without.influence().each()[row])
         field.remove(row, group)
         assert np.allclose(field.covariance, without.covariance)
         assert np.allclose(field.weights, without.weights)

@@ -7,7 +7,11 @@ import pytest
 
 from coterie import Constraints, Dossier
 from coterie.active import ActiveSession, LabelOracle, RecordQuestions, answer_all
+from coterie.active.strategies.record_checks import follow_ups
+from coterie.active.strategies.record_worth import weigh
 from coterie.exceptions import InvalidParameter
+from coterie.records import pose_records, solve
+from coterie.records.comparison import SCORES
 from reference.records import pairwise, people
 
 
@@ -75,15 +79,35 @@ def test_questions_are_of_candidates_and_one_in_ten_is_a_check(households):
     assert len({told.pair for told in session.history}) == 40
 
 
-def test_where_nothing_is_in_doubt_every_second_question_checks_joined_and_apart_in_turn():
+def test_where_nothing_is_in_doubt_two_questions_in_three_check_joined_pairs_mostly():
     columns, truth = people(120)
     session = session_of(columns, truth, recall=1.0)
     answer(session, truth, 40, batch=20)
     late = session.ask(12)
-    assert [query.phase for query in late] == ["records", "check"] * 6
+    assert [query.phase for query in late] == (["check", "check", "records"] * 4)
     labels = session.labels()
-    joined = [bool(labels[query.rows[0]] == labels[query.rows[1]]) for query in late[1::2]]
-    assert joined in ([True, False] * 3, [False, True] * 3)
+    checks = [query.rows for query in late if query.phase == "check"]
+    joined = [bool(labels[i] == labels[j]) for i, j in checks]
+    assert any(joined)
+    assert not all(joined)
+
+
+def test_an_answer_against_a_sure_pair_is_followed_by_pairs_of_its_kind():
+    columns, truth = people(120)
+    problem = pose_records(columns)
+    none = Constraints(truth.size)
+    pairs = solve(problem, none).pairs[solve(problem, none).log_odds.argmax()][None]
+    against = Constraints.from_arrays(truth.size, pairs, [-1])
+    solution = solve(problem, against)
+    followed = follow_ups(problem, solution, against, weigh(solution))
+    asked = solution.levels[(solution.pairs == pairs).all(axis=1)][0]
+    fields = problem.classes.identifying
+    assert (np.abs(SCORES[solution.levels[followed[0]]] - SCORES[asked])[fields] <= 0.25).all()
+    agreeing = Constraints.from_arrays(
+        truth.size, np.concatenate([pairs, solution.pairs[followed[1:8]]]), [-1] + [1] * 7
+    )
+    solution = solve(problem, agreeing)
+    assert not follow_ups(problem, solution, agreeing, weigh(solution)).size
 
 
 def test_a_question_says_what_each_field_adds(households):
@@ -91,6 +115,8 @@ def test_a_question_says_what_each_field_adds(households):
     why = session_of(columns, truth).ask().why
     assert "the same with probability" in why
     assert all(f"{name} " in why for name in columns)
+    assert "times likelier" in why
+    assert "nats" not in why
 
 
 def test_a_batch_asks_about_different_clusters(households):

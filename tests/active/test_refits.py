@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from coterie.active import ActiveSession, BackgroundRefits, RecordQuestions
 from coterie.active.information.information_gain import InformationPlanner
-from coterie.active.strategies.record_questions import own_odds
+from coterie.active.strategies.record_worth import own_odds
 from coterie.progress import keep_going
 from coterie.stability import renumber
 

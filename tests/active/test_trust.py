@@ -57,7 +57,7 @@ def crowd(session, y, questions, overlap=0.3):
 def test_a_careless_annotator_does_less_harm_when_answers_are_weighed():
     scores = {}
     for weigh in (False, True):
-        for seed in range(3):
+        for seed in range(6):
             X, y = blobs(4, 25, spread=1.5, gap=8.0, seed=seed)
             session = ActiveSession(X, random_state=0, weigh_annotators=weigh)
             crowd(session, y, 90, 0.3 if weigh else 0.0)

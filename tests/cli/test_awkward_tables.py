@@ -317,6 +317,103 @@ def test_rows_by_a_condition(folder, fit, rows, run):
     assert run("report", "model", "d.csv", "p.csv").exit_code == 0
 
 
+def test_a_total_below_the_rows(folder, fit, run):
+    x = numbers()
+    write("d.csv", {"order": [*(f"A{t}" for t in range(N)), "Total"], "amount": [*x, x.sum()]})
+    said, _ = fit("d.csv")
+    assert "The last row (line 62) seems to be a total" in said
+    said, right = fit("d.csv", "--where", "order != Total", "--force")
+    assert right
+    assert "60 of 61 rows kept" in said
+    assert "seems to be" not in said
+    write("e.csv", {"order": [*range(N), "Sum:"], "a": [*x, x.sum()], "b": [*x, ""]})
+    said = run("fit", "e.csv", "-k", 2).output
+    assert "'Sum:' in column 'order' is not a number. The last row (line 62) seems to be a" in said
+    assert "--where 'order != Sum:'" in said
+    said = run("fit", "e.csv", "-k", 2, "--drop", "order").output
+    assert "no value in column 'b'. The last row (line 62) seems to be a total" in said
+    write("f.csv", {"kind": ["sum", "part"] * 30, "x": x})
+    assert "seems to be" not in fit("f.csv", "--force")[0]
+
+
+def test_decimals_with_two_signs_are_refused(folder, run):
+    x = [f"{v:.2f}" for v in numbers()]
+    write("d.csv", {"x": [v.replace(".", ",") if t % 2 else v for t, v in enumerate(x)], "y": x})
+    said = run("fit", "d.csv", "-k", 2).output
+    assert "column 'x' writes decimals in two ways, '" in said
+    assert "write all with one sign, or leave the column out with --drop" in said
+
+
+def test_values_that_are_no_numbers_are_listed(folder, fit, run):
+    x = [f"{v:.1f}" for v in numbers()]
+    x[3], x[8], x[9] = "-", "?", "?"
+    write("d.csv", {"x": x, "y": numbers()})
+    said = run("fit", "d.csv", "-k", 2).output
+    assert "line 5: '-' in column 'x' is not a number (3 such rows: '-', '?')" in said
+    assert "3 missing values" in fit("d.csv", "--missing", "-,?", "--impute")[0]
+    x[3], x[8], x[9] = "n/a", "#N/A", "<NA>"
+    write("d.csv", {"x": x, "y": numbers()})
+    assert "3 missing values" in fit("d.csv", "--impute", "--force")[0]
+
+
+def test_codes_for_no_value_are_noticed(folder, fit):
+    x = numbers().round(1).astype(object)
+    x[5], x[7] = -999, -999
+    write("d.csv", {"x": x, "y": numbers()})
+    said, right = fit("d.csv", "--scale")
+    assert not right
+    assert "x: -999 in 2 rows is far from the others (" in said
+    assert "say --missing -999" in said
+    said, right = fit("d.csv", "--missing", "-999", "--impute", "--force")
+    assert right
+    assert "far from" not in said
+    write("d.csv", {"x": [-999.0, *range(-1000, -941)], "y": numbers()})  # one of many like it
+    assert "far from" not in fit("d.csv", "--force")[0]
+
+
+def test_one_unit_that_drowns_the_others_is_noticed(folder, fit):
+    write("d.csv", {"income": 1000 * RNG.normal(size=N), "height": numbers() / 100})
+    said, right = fit("d.csv")
+    assert not right
+    assert "income makes up 99 % of the differences between rows" in said
+    said, _ = fit("d.csv", "--scale", "--force")
+    assert "makes up" not in said
+
+
+def test_ids_that_do_not_rise_or_come_twice(folder, fit):
+    write(
+        "d.csv",
+        {
+            "customer_id": RNG.permutation(N) + 4000,
+            "shop id": [f"s{t // 2}" for t in range(N)],
+            "x": numbers(),
+        },
+    )
+    said, right = fit("d.csv")
+    assert right
+    assert "dropped: customer_id (an id by its name), shop id (an id: 30 of 60 different)" in said
+    said, _ = fit("d.csv", "--columns", "customer_id:number,shop id:category", "--force")
+    assert "Clustered by 2 numbers, 1 category\n" in said
+
+
+def test_rupees_in_lakhs(folder, fit):
+    text = ["₹12,34,567", "₹ 9,45,000.50", "₹1,200", "₹ 800"]
+    write("d.csv", {"x": [text[t % 2] if g else text[2 + t % 2] for t, g in enumerate(GROUP)]})
+    said, right = fit("d.csv")
+    assert right
+    assert "Clustered by 1 number\n" in said
+
+
+def test_lists_of_words_are_no_vectors(folder, fit):
+    with open("d.jsonl", "w") as file:
+        for t, x in enumerate(numbers()):
+            row = {"tags": ["a", "b"] if GROUP[t] else ["a"], "at": {"x": x}}
+            file.write(json.dumps(row) + "\n")
+    said, right = fit("d.jsonl")
+    assert right
+    assert "1 category, 1 number" in said
+
+
 def test_data_and_pairs_in_one_order(data, run):
     plain = run("fit", "data.csv", "pairs.csv", "--id", "id", "-k", 3, "--seed", 0, "-o", "-")
     assert plain.exit_code == 0, plain.output

@@ -115,6 +115,18 @@ def test_two_files_are_linked(records, run, rows):
     assert pairwise(labels, truth[np.concatenate([first, later])])[2] > 0.95
 
 
+def test_linked_files_may_spell_and_order_columns_in_their_own_way_and_say_what_is_left_out(run):
+    names = [f"{a} {b}" for a in ("ann", "bob", "cid") for b in ("lee", "ray", "orr", "fox")]
+    write("x.csv", ["name", "town", "e-mail"], [[n, "bern", f"{n[:3]}@x"] for n in names])
+    write(
+        "y.csv", ["Town", "E_Mail", "NAME", "age"], [["bern", f"{n[:3]}@x", n, "3"] for n in names]
+    )
+    result = run("fit", "--link", "x.csv", "y.csv", "-o", "spelt.csv")
+    assert result.exit_code == 0, result.output
+    assert "Compared by name (text), town (text), e-mail (text)" in result.output
+    assert "y.csv alone has age" in result.output
+
+
 def test_the_model_is_saved(records, run):
     assert run("fit", "people.csv", "--records", "--id", "id", "--save", "model").exit_code == 0
     columns, _ = records

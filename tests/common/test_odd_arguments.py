@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from odd_values import CLASSES, ODD, cryptic, error_of, parameters, rule_keys
+from odd_values import ODD, cryptic, error_of, parameters, rule_keys
 
 from coterie import ActiveSession, Constraints, PairKFold, PCKMeans
 from coterie.active import (
@@ -144,8 +144,3 @@ def test_odd_values_are_named_or_work(case: Case, name: str, record_property: An
 def test_every_parameter_has_a_rule(case: Case) -> None:
     ruled = {key.rpartition(".")[2] for key in rule_keys(case.made)}
     assert not set(parameters(case.made)) - ruled - DATA
-
-
-def test_no_rule_is_idle() -> None:
-    takers = [*CLASSES, *(case.made for case in CASES)]
-    assert set().union(*map(rule_keys, takers)) == set(PARAMETERS)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coterie import RCA, DPMeans, GPKMeans, Mosaic, MPCKMeans, PCKMeans, RDPMeans, TVClust
+from coterie import PPC, RCA, DPMeans, GPKMeans, Mosaic, MPCKMeans, PCKMeans, RDPMeans, TVClust
 from coterie.constraints import sample_pairs
 from coterie.data import open_rows, use_threads
 
@@ -24,6 +24,7 @@ PROMISED = {
     "tvclust": (
         TVClust(covariance_type="diag", truncation=10, n_init=1, max_iter=4, random_state=0), 18,
     ),
+    "ppc": (PPC(K, covariance_type="diag", max_iter=3, random_state=0), 16),
     "rca": (RCA(), 5),
     "mosaic": (Mosaic(K, n_prototypes=50, random_state=0), 4),
     "gpk": (GPKMeans(PCKMeans(K, max_iter=4, random_state=0), n_rounds=2), 12),
@@ -50,7 +51,8 @@ def held(estimator, rows, known):
 
 @pytest.mark.parametrize("name", PROMISED)
 @pytest.mark.filterwarnings("ignore::coterie.exceptions.CoterieWarning")
-def test_bytes_a_row(tmp_path, name):
+def test_bytes_a_row(tmp_path, name, monkeypatch):
+    monkeypatch.setattr("coterie.cluster.kmeans.starts._MANY_ROWS", 1_000)  # as beyond two million
     estimator, promised = PROMISED[name]
     with use_threads(1):
         held(estimator, *made(tmp_path, 20_000))  # what is compiled and cached is not the rows'

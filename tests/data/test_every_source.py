@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from coterie import (
     LCVQE,
+    PPC,
     RCA,
     ConstrainedCompleteLink,
     ConstrainedKMeans,
@@ -83,6 +84,7 @@ DENSE = {
     "rdp farthest": RDPMeans("farthest_first", K, random_state=0),
     "tvclust": TVClust(**TV),
     "tvclust full": TVClust(**{**TV, "covariance_type": "full"}),
+    "ppc": PPC(K, max_iter=8, tol=0.01, random_state=0),
     "rca": RCA(),
     "mosaic": Mosaic(K, random_state=0),
     "gpk": GPKMeans(MPCKMeans(K, random_state=0), n_rounds=2),
@@ -94,7 +96,7 @@ DENSE = {
         make_pipeline(RCA(3), PCKMeans(K, random_state=0)), n_rounds=1
     ),
 }
-FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "rca", "gpk"]  # of each kind one
+FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "ppc", "rca", "gpk"]  # of each kind
 OF_COUNTS = {
     "rdp kl": RDPMeans(n_clusters_hint=K, divergence="kl", random_state=0),
     "tvclust multinomial": TVClust(**TV, family="multinomial"),
@@ -239,10 +241,10 @@ def pool():
 
 @pytest.fixture(scope="module")
 def clusters():
-    """Clients of clusters with one and with two workers; none is the default one."""
+    """Clients of clusters with one, two and three workers; none is the default one."""
     with ExitStack() as stack:
         found = {}
-        for workers in (1, 2):
+        for workers in (1, 2, 3):
             cluster = distributed.LocalCluster(
                 n_workers=workers, threads_per_worker=1, dashboard_address=":0"
             )
@@ -262,7 +264,11 @@ def working(who, pool, clusters):
             yield
 
 
-ENGINES = [("threads", 1), ("threads", 4), ("processes", 2), ("cluster", 1), ("cluster", 2)]
+ENGINES = [
+    *(("threads", count) for count in (1, 2, 4)),
+    ("processes", 2),
+    *(("cluster", workers) for workers in (1, 2, 3)),
+]
 
 
 @pytest.mark.parametrize("who", ENGINES, ids=lambda who: f"{who[1]} {who[0]}")

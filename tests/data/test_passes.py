@@ -122,7 +122,7 @@ def test_a_block_gives_rows_by_their_position_in_it(X):
 
 
 def test_a_block_of_csr_rows_is_the_same_rows(X):
-    sparse = sp.random_array((N, 7), density=0.2, rng=np.random.default_rng(1), format="csr")
+    sparse = sp.random(N, 7, density=0.2, random_state=1, format="csr")
     blocks = fold(map_blocks(Rows(sparse), seen, None))
     assert len(blocks) > 1
     np.testing.assert_array_equal(

@@ -313,6 +313,24 @@ def test_runs_hold_every_stretch_once_and_get_shorter(streamed, count, workers):
     assert max(sizes) <= 16
 
 
+@pytest.mark.parametrize(("n", "group"), [(4_000, 210), (4_000, 4_000), (4_000, 30)])
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_runs_begin_where_little_has_to_be_passed_over(tmp_path, n, group, workers):
+    pq.write_table(frame(np.zeros((n, 3), "f4")), tmp_path / "a.parquet", row_group_size=group)
+    rows = open_rows(tmp_path / "a.parquet")
+    cuts = [(lo, min(lo + 50, n)) for lo in range(0, n, 50)]
+    given = [Stretch(*cut, rows.cut(*cut), None, None, None, None) for cut in cuts]
+    runs = list(in_runs(given, workers))
+    assert [each.start for run in runs for each in run] == list(range(0, n, 50))
+    before = [run[0].source.passed_over for run in runs]
+    assert before[0] == 0
+    if group == 210:  # about four stretches: none of them begins far within a group
+        assert max(before) < 50
+    # Never more is decoded for nothing than to be used, but by the last, which is what is left.
+    for run, passed in zip(runs[:-1], before, strict=False):
+        assert passed <= run[-1].stop - run[0].start
+
+
 def test_stretches_that_need_no_turn_go_one_by_one(X):
     given = [Stretch(k, k + 1, Rows(X).source, None, None, None, None) for k in range(9)]
     assert [len(run) for run in in_runs(given, 2)] == [1] * 9

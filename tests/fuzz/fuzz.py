@@ -1,10 +1,10 @@
 """Go on trying: `make fuzz MINUTES=10`. Cases that nobody has tried yet, each from a printed seed.
 
-In turn: broken files through every command, saved models, logs of answers, every engine beside its
-naive twin, hypothesis with a thousand examples over constraints, sessions and tables (their tests
-in the suite, under the profile "fuzz"), and bytes led by what they reach in the readers (atheris,
-where it is installed: `pip install atheris`). A finding ends the run with its seed or example; it
-becomes a test. At the end it says how many cases of each were tried.
+In turn: broken files through every command, saved models, broken and forged, logs of answers, every
+engine beside its naive twin, hypothesis with a thousand examples over constraints, sessions and
+tables (their tests in the suite, under the profile "fuzz"), and bytes led by what they reach in the
+readers (atheris, where it is installed: `pip install atheris`). A finding ends the run with its
+seed or example; it becomes a test. At the end it says how many cases of each were tried.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def _one_by_one(name: str) -> Callable[[int, float], int]:
 WAYS: dict[str, Callable[[int, float], int]] = {
     "files": by_files,
     "models": _one_by_one("damaged_model"),
+    "forged": _one_by_one("forged_model"),
     "logs": _one_by_one("damaged_log"),
     "engines": _one_by_one("engine_and_twin"),
     "hypothesis": by_hypothesis,

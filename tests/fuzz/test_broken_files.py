@@ -69,6 +69,21 @@ def test_an_arrow_file_that_ended_the_process(folder):
         read_table("broken.arrow")
 
 
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_half_a_letter_is_shown_as_one_that_is_not_known(ending, folder):
+    """Of an emoji cut in two; found by `make fuzz`, as an error when the labels were written."""
+    rows = [f'{{"id": "r{t}\\ud83d", "\\udc00x": {t % 2 * 9 + t / 10}}}' for t in range(12)]
+    text = "\n".join(rows) if ending == "jsonl" else f"[{','.join(rows)}]"
+    (folder / f"half.{ending}").write_text(text)
+    done = run(*READING["fit data"](f"half.{ending}"), "--id", "id")
+    assert done.exit_code == 0, done.output
+    assert "r0\ufffd" in (folder / "new.csv").read_text(encoding="utf-8")
+    (folder / "new.csv").unlink()
+    whole = folder / f"whole-letters.{ending}"
+    whole.write_text(text.replace("\\ud83d", "\\ud83d\\ude00"))
+    assert read_table(whole).column("id").texts()[0] == "r0\U0001f600"
+
+
 # -- bombs ----------------------------------------------------------------------------------------
 def packed(ending: str) -> bytes:
     """Two megabytes of table in a few kilobytes."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 import targets
-from targets import damaged_log, damaged_model, engine_and_twin
+from targets import damaged_log, damaged_model, engine_and_twin, forged_model
 
 from coterie.inference import ENGINES, Engine
 
 
 @pytest.mark.parametrize(
-    ("target", "count"), [(damaged_model, 60), (damaged_log, 60), (engine_and_twin, 40)]
+    ("target", "count"),
+    [(damaged_model, 120), (forged_model, 240), (damaged_log, 60), (engine_and_twin, 40)],
 )
 def test_the_first_cases_hold(target, count, tmp_path, record_property):
     record_property("tried", count)

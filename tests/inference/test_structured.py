@@ -103,3 +103,12 @@ def test_undecoded_labels_keep_hard_pairs_and_bad_messages_are_refused():
         belief_propagation(model, messages=np.zeros((1, 7)))
     with pytest.raises(InvalidParameter, match="decode"):
         belief_propagation(model, decode=False, marginals=False)
+
+
+def test_labels_keep_hard_pairs_where_the_likeliest_do_not():
+    """Found by `make fuzz`: each node's likeliest label, taken alone, broke a hard edge."""
+    problem = random_problem(410156723)
+    assert np.isfinite(enumerate_model(*problem[1:5])[0])
+    found = structured_mean_field(problem.model, random_state=0)
+    assert np.isfinite(found.energy)
+    assert found.energy == pytest.approx(energy(problem.model, found.labels))

@@ -11,7 +11,7 @@ from coterie import Constraints, load
 from coterie.data import use_threads
 from coterie.exceptions import CoterieWarning, InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.progress import watching
-from coterie.records import Dossier
+from coterie.records import Dossier, PairExplanation
 from reference.records import pairwise, people
 
 
@@ -84,6 +84,21 @@ def test_an_explanation_sums_to_the_log_odds(fitted):
     assert "born the same, and rare" in str(found)
     assert "% same" in str(found)
     assert found.terms[found.names.index("born")] > 0
+
+
+def test_an_explanation_is_in_words_that_anybody_knows():
+    terms = np.log([60.0, 2.5, 1 / 4, 1.01])
+    names, findings = ("phone", "name", "town", "born"), ("the same", "alike", "differs", "missing")
+    found = PairExplanation(names, findings, terms, -np.log(3600.0), 0.0, 0.0)
+    assert found.in_words() == (
+        "phone the same: 60 times likelier the same; town differs: 4 times likelier different; "
+        "name alike: 2.5 times likelier the same; of little weight: born missing; before "
+        "looking: 3,600 times likelier different"
+    )
+    heard = found._replace(terms=np.full(4, 20.0), answers=-2.0, start=0.0).in_words()
+    assert "phone the same: over a million times likelier the same" in heard
+    assert "what was answered: 7 times likelier different" in heard
+    assert "before looking: says little" in heard
 
 
 def test_an_explanation_is_drawn_as_a_waterfall(fitted, monkeypatch):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coterie import Constraints, Dossier
+from coterie.records import pose_records, solve
 from coterie.records.classes import PairClasses, fit_classes
 from coterie.records.comparison import N_LEVELS
 from coterie.records.estimates import expected_precision, expected_recall
@@ -29,7 +31,8 @@ def told(yes_of_alike, no_of_alike, yes_of_others=0, no_of_others=0):
     counts = [yes_of_alike, no_of_alike, yes_of_others, no_of_others]
     same = np.repeat([True, False, True, False], counts)
     nothing = np.zeros(same.size)  # neither before other pairs nor behind
-    return Answers(levels, nothing, same, np.full(same.size, np.nan), np.ones(same.size))
+    pairs = np.zeros((same.size, 2), dtype=np.int64)
+    return Answers(pairs, levels, nothing, same, np.full(same.size, np.nan), np.ones(same.size))
 
 
 def by(belief, levels, rivals=None):
@@ -78,17 +81,20 @@ def test_true_answers_leave_a_right_start_alone():
 
 # -- what is known before ------------------------------------------------------------------------
 def anchors(start):
-    return anchors_of(start, np.repeat([[HIGH] * 3, [LOW] * 3], [30, 300], axis=0).astype(np.int8))
+    levels = np.repeat([[HIGH] * 3, [LOW] * 3], [60, 300], axis=0).astype(np.int8)
+    return anchors_of(start, np.zeros((360, 2), dtype=np.int64), levels)
 
 
-def test_anchors_are_pairs_of_the_class_that_agrees_most_and_count_as_few_answers():
+def test_anchors_are_the_clearest_pairs_of_both_kinds_and_count_as_few_answers():
     known = anchors(clear_cut(2.0))
-    assert known.same.all()
-    assert (known.levels == HIGH).all()
+    assert (known.levels[known.same] == HIGH).all()
+    assert (known.levels[~known.same] == LOW).all()
     assert not known.lead.any()
-    assert known.weight.sum() == pytest.approx(5.0)
-    few = anchors_of(clear_cut(2.0), np.array([[HIGH] * 3, [LOW] * 3], dtype=np.int8))
-    assert few.weight.sum() == pytest.approx(1.0)  # never more answers than pairs
+    assert known.weight[known.same].sum() == pytest.approx(16.0)
+    assert known.weight[~known.same].sum() == pytest.approx(16.0)
+    levels = np.array([[HIGH] * 3, [LOW] * 3], dtype=np.int8)
+    few = anchors_of(clear_cut(2.0), PAIR.repeat(2, axis=0), levels)
+    assert few.weight.max() <= 1.0  # never more answers than pairs
 
 
 def test_two_answers_against_the_best_class_do_not_turn_it_but_many_do():
@@ -222,3 +228,44 @@ def test_strangers_who_agree_by_chance_are_not_the_same():
     )
     assert (odds[:2] > 2).all()
     assert (odds[2:] < -2).all()
+
+
+# -- look-alikes ---------------------------------------------------------------------------------
+def with_look_alikes():
+    start = clear_cut(0.0)
+    same = np.array([1 - 1e-4, 1e-4])
+    return start._replace(same=same, identifying=np.arange(3))
+
+
+def test_pairs_of_one_class_are_the_less_sure_the_more_fields_are_strange():
+    start = with_look_alikes()
+    levels = np.array([[HIGH] * 3, [HIGH, HIGH, LOW], [HIGH, LOW, LOW]], dtype=np.int8)
+    odds = start.log_odds(levels)
+    assert odds[0] > odds[1] + 1 > odds[2] + 2
+    assert odds[0] == pytest.approx(np.log(1e4), abs=0.1)
+    clear = start.clearness(levels, start.shares(levels))
+    assert clear[0] > clear[1]
+    assert not clear_cut(0.0).clearness(levels, start.shares(levels)).any()
+
+
+def test_an_answer_counts_once_for_its_own_pair():
+    """What is left of the log-odds without it is what the others alone would have given."""
+    start = clear_cut(2.0)
+    every = told(6, 1, 0, 10)
+    belief = learn(start, every)
+    others = learn(start, Answers(*(np.delete(part, 6, axis=0) for part in every)))
+    odds = by(belief, [[HIGH] * 3])[0]
+    assert belief.heard[6] < 0 < belief.heard[0]
+    left = by(others, [[HIGH] * 3])[0]
+    assert abs(odds - belief.heard[6] - left) < 0.5 * abs(odds - left)
+
+
+def test_pairs_that_an_exclusive_group_keeps_apart_are_not_missed():
+    names = ["ann lee", "bob ray", "cid orr", "dan fox", "eve kim", "fay nez"]
+    both = {"name": names * 2, "town": ["bern"] * 12, "year": ["1990", "1991"] * 6}
+    files = np.repeat(["a", "b"], 6)
+    model = Dossier(exclusive=files).fit(both)
+    assert model.n_clusters_ == 6
+    problem = pose_records(both, exclusive=files)
+    solution = solve(problem, Constraints(12))
+    assert expected_recall(solution, problem.exclusive) >= expected_recall(solution)

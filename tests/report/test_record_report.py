@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from coterie import Constraints, Dossier
+from coterie.records import odds_in_words
 from coterie.report import build_record_report, build_report
 from coterie.report._blocks import waterfall
 from reference.records import people
@@ -52,10 +53,12 @@ def test_every_pair_that_is_shown_has_its_waterfall(told, page):
 
 
 def test_bars_of_a_waterfall_begin_where_the_last_one_ended():
-    html = waterfall("x", ["a", "b"], [-4.0, 6.0], "end")
+    html = waterfall("x", ["a", "b"], [-4.0, 6.0], "end", odds_in_words)
     places = [tuple(map(float, p)) for p in re.findall(r"--x:([\d.]+)%;--w:([\d.]+)%", html)]
     assert places == [(0.0, 66.7), (0.0, 100.0), (66.7, 33.3)]
     assert html.index("−4.0") < html.index("+6.0") < html.index("+2.0")
+    assert "55 times likelier different" in html
+    assert "nats" not in html
 
 
 def test_build_report_makes_it_too_and_values_are_escaped(told):

@@ -278,3 +278,13 @@ def test_bad_input_leaves_no_file(tmp_path, metric_model):
     with pytest.raises(NotFittedError):
         write_report(tmp_path / "a.html", PCKMeans(3), X)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_number_of_a_cluster_in_two_heaps_stands_on_one_of_them():
+    heaps = np.array([[0.0, 0], [0, 1], [100, 0], [100, 1], [0, 50], [0, 51], [100, 50], [100, 51]])
+    model = PCKMeans(2, random_state=0).fit(heaps[:, 1:])
+    text = build_report(model, heaps[:, 1:], projection=heaps)
+    width = float(re.search(r'viewBox="0 0 (\d+)', text)[1])
+    places = [float(x) for x in re.findall(r'<text x="(\d+)" y="\d+" class="name"', text)]
+    assert len(places) == 2
+    assert all(abs(x - width / 2) > width / 4 for x in places)

@@ -175,3 +175,28 @@ def test_text_and_array_files(folder):
     assert run("fit", "rows.npy", "-k", 2, "--save", "a").exit_code == 0
     assert run("report", "a", "rows.npy", "-o", "a.html").exit_code == 0
     assert "20 rows of 3 columns" in page_of("a.html").text
+
+
+def test_a_fit_without_pairs_is_told_as_such(folder):
+    fitted = run(
+        *("fit", "data.csv", "--id", "id", "-k", 3, "--features", "height,weight"),
+        *("--method", "pckmeans", "--save", "alone"),
+    )
+    assert fitted.exit_code == 0, fitted.output
+    assert run("report", "alone", "data.csv", "-o", "alone.html").exit_code == 0
+    page = Page(Path("alone.html").read_text(encoding="utf-8"))
+    assert "No pairs were given: the clusters rest on the data alone." in page.text
+
+
+def test_texts_are_counted_by_their_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kinds = ("river water bridge boat flood", "engine wheel brake road car")
+    lines = ["note"] + [f"{kinds[t % 2]} and {kinds[t % 2].split()[t % 5]}" for t in range(N)]
+    Path("notes.csv").write_text("\n".join(lines) + "\n")
+    fitted = run(
+        "fit", "notes.csv", "--text", "note", "-k", 2, "--method", "pckmeans", "--save", "model"
+    )
+    assert fitted.exit_code == 0, fitted.output
+    assert run("report", "model", "notes.csv", "-o", "page.html").exit_code == 0
+    page = Page(Path("page.html").read_text(encoding="utf-8"))
+    assert f"{N} rows of 10 words were divided into 2 clusters" in page.text

@@ -326,7 +326,7 @@ def test_records_have_pages_and_a_map(folder, gate):
 
 def test_the_forecast_of_the_session_is_told(studio, ann, monkeypatch):
     kind = type(studio.desk.session)
-    words = "20 more answers: agreement from about 0.80 to about 0.86"
+    words = "the clusters are at about 0.80; 20 more answers: about 0.86"
     monkeypatch.setattr(kind, "expected_gain", words, raising=False)
     taught(ann, 4)
     assert ann.get("state")["advice"]["words"].endswith(f"{words}.")

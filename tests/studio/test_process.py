@@ -16,7 +16,7 @@ import time
 
 import httpx
 import pytest
-from studio_browser import write_rows
+from studio_browser import write_many, write_rows
 from studio_process import Answerer, Nursery, Process
 
 OPTIONS = ("--id", "id", "--drop", "kind", "--seed", "0")
@@ -81,6 +81,7 @@ def deaths(data, rounds, start, people=3):
             worker.start()
         some, end = rng.randint(2, 12), time.monotonic() + 60
         while sum(len(w.acknowledged) for w in workers) < some and time.monotonic() < end:
+            assert any(worker.is_alive() for worker in workers), "there is nothing left to ask"
             time.sleep(0.001)
         time.sleep(rng.random() * 0.03)  # in the middle of whatever the others are doing
         process.kill()
@@ -97,8 +98,9 @@ def test_no_answer_is_lost_by_a_sudden_death(data):
 
 
 @pytest.mark.slow
-def test_no_answer_is_lost_by_many_sudden_deaths(data, tmp_path):
+def test_no_answer_is_lost_by_many_sudden_deaths(tmp_path):
     """COTERIE_DEATHS=50 runs a part; `-s` shows what held."""
+    data = write_many(tmp_path / "rows.csv", 500)  # enough to ask about in all rounds
     rounds = int(os.environ.get("COTERIE_DEATHS", "200"))
     other = tmp_path / "nursery"
     other.mkdir()
@@ -144,8 +146,6 @@ def test_twenty_people_lose_and_double_nothing(data):
 
 @pytest.mark.slow
 def test_twenty_people_for_a_minute(tmp_path):
-    from studio_browser import write_many
-
     count, times = together(write_many(tmp_path / "rows.csv", 5000), people=20, seconds=60)
     late = times[int(0.95 * len(times))]
     print(f"20 people, 60 s: {count} answers, 95 % within {1000 * late:.0f} ms")

@@ -120,10 +120,10 @@ def test_pyarrow_reads_what_the_plain_reader_reads(rows, delimiter, end):
     writer = csv.writer(stream, delimiter=delimiter, lineterminator=end)
     writer.writerow(["a", "b"])
     writer.writerows(rows)
-    raw = stream.getvalue().encode()
     path = Path("t.csv")
-    fast = reader._read_by_arrow(path, raw, delimiter)
-    slow, _ = reader._read_plain(path, raw, delimiter)
+    text = reader._Text(stream.getvalue().encode(), delimiter, True, ())
+    fast = reader._read_by_arrow(path, text)
+    slow, _ = reader._read_plain(path, text)
     assert [list(c.texts()) for c in slow.values()] == [list(c) for c in zip(*rows, strict=True)]
     if fast is not None:
         for name, column in slow.items():
@@ -225,8 +225,9 @@ def test_a_sheet_with_titles_above_its_header(tmp_path):
 def test_a_sheet_of_one_column_and_cells_without_a_name(tmp_path):
     workbook(tmp_path / "b.xlsx", One=[["x"], [1], [2]], Wide=[["x", "y"], [1, 2, 3]], None_=[[]])
     assert read_table(tmp_path / "b.xlsx").column("x").numbers.values.tolist() == [1, 2]
-    with pytest.raises(InvalidData, match="Wide: column 3 has no name in the header"):
-        read_table(tmp_path / "b.xlsx::Wide")
+    wide = read_table(tmp_path / "b.xlsx::Wide")
+    assert wide.names == ["x", "y", "column_3"]
+    assert wide.notes == ("column 3 has no name in the header; it is called 'column_3'",)
     with pytest.raises(
         InvalidData, match=r"b.xlsx::None_ holds no header .*Sheets: One, Wide, None_"
     ):

@@ -71,6 +71,15 @@ def test_a_record_shows_its_fields():
     assert records.record(0)[1].value == str(int(records.table.column("size").values[0]))
 
 
+def test_numbers_that_were_computed_are_short():
+    numbers = np.array([-0.07570152622082311, 0.1 + 0.2, 12345678.25, 1e-30, 98765432109.123456])
+    shown = RecordView(Table.of("t", {"x": numbers}), ["a"] * 5, ["x"])
+    values = [shown.record(row)[0].value for row in range(5)]
+    assert values == ["-0.07570153", "0.3", "12345678.25", "1e-30", "98765432109"]
+    written = Table.of("t", {"x": np.array(["0.123456789012"], dtype=object)})
+    assert RecordView(written, ["a"], ["x"]).record(0)[0].value == "0.123456789012"
+
+
 def test_images_come_from_the_folder_only(tmp_path):
     inside = tmp_path / "data"
     (inside / "deep").mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import toys
 
+from coterie.exceptions import InvalidModel
 from coterie.testing import CHECKS, Capabilities, check_constrained_clusterer, checks_for
 
 
@@ -54,7 +55,7 @@ def test_writing_into_the_rows_is_caught():
 
 
 def test_state_that_is_not_saved_is_caught():
-    with pytest.raises(AttributeError, match="_private_centers"):
+    with pytest.raises(InvalidModel, match="_private_centers"):
         CHECK["check_save_and_load"](
             toys.PredictsFromPrivateState(), promises(toys.PredictsFromPrivateState())
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coterie.active.background_plans import BackgroundPlans
+from coterie.active.background_worker import BackgroundWorker
+from coterie.data import one_blas_thread
 from coterie.exceptions import CoterieError
 from coterie.parameters import check_arguments
 from coterie.progress import Blocks, Step, compiling, watching, watching_blocks
@@ -16,12 +18,10 @@ from coterie.progress import Blocks, Step, compiling, watching, watching_blocks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from coterie.active.query import Query
     from coterie.active.session import ActiveSession
 
 __all__ = ["BackgroundRefits", "FitState", "Labelling"]
 
-_AHEAD = 30  # questions that are planned beside the clustering, where planning is slow
 _TELL_EVERY = 0.2  # seconds between two words about progress
 _SHORTEST_PAUSE = 0.3  # seconds between two fits; longer ones pause as long as they took
 
@@ -38,14 +38,11 @@ class Labelling(NamedTuple):
         do, so that it may run beside them.
     best_so_far : bool
         Whether it can be ended early with a result; else nothing comes of it.
-    questions : callable, optional
-        Gives so many questions that the same answers lead to, before `run` or after it.
     """
 
     version: int
     run: Callable[[], NDArray[Any]]
     best_so_far: bool = True
-    questions: Callable[[int], list[Query]] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,8 +83,9 @@ class BackgroundRefits:
 
     From now on `session.labels()` gives the last clustering that is finished and never fits
     itself. Answers that come while a fit runs are in the next one. Where a strategy takes long to
-    plan its questions, they are planned here too, some ahead, and `session.ask()` gives those that
-    are still open; they may be a few answers late.
+    plan its questions (for many people at once), a second thread plans them ahead, and
+    `session.ask()` gives those that are still open; they may be a few answers late. So may be what
+    is thought over from time to time: who answers does not wait for it.
 
     Parameters
     ----------
@@ -124,21 +122,17 @@ class BackgroundRefits:
         self._lock = lock
         self._on_change = on_change
         self.state = FitState()
-        self._wanted = threading.Event()
-        self._idle = threading.Event()
-        self._idle.set()
         self._stop = False
-        self._closed = False
         self._told = 0.0
         self._looped = False
-        session.refits_elsewhere = True
-        self._thread = threading.Thread(target=self._work, name="coterie-refits", daemon=True)
-        self._thread.start()
+        session.work_elsewhere()
+        self._plans = BackgroundPlans(session, lock)
+        self._worker = BackgroundWorker("coterie-refits", self._fit)
 
     def request(self) -> None:
         """Cluster by the answers of now, after what is running."""
-        self._idle.clear()
-        self._wanted.set()
+        self._worker.request()
+        self._plans.request()
 
     def stop(self) -> None:
         """End the running fit after its current step, with the best found so far.
@@ -151,48 +145,35 @@ class BackgroundRefits:
 
     def wait(self, seconds: float) -> bool:
         """Whether everything that was asked for is done within that time."""
-        return self._idle.wait(seconds)
+        end = time.monotonic() + seconds
+        return self._worker.wait(seconds) and self._plans.wait(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
         """End, without waiting for the running fit to be complete."""
-        self._closed = self._stop = True
-        self._wanted.set()
-        if self._thread is not threading.current_thread():
-            self._thread.join(timeout=30)
+        self._stop = True
+        self._worker.end()
+        self._plans.close()
+        self._worker.close()
 
     # -- the thread ------------------------------------------------------------------------
-    def _work(self) -> None:
-        while True:
-            self._wanted.wait()
-            if self._closed:
-                return
-            self._wanted.clear()
-            self._fit()
-            if not self._wanted.is_set():
-                self._idle.set()
-                if self._wanted.is_set():  # asked for between the two lines above
-                    self._idle.clear()
-            self._pause()
-
-    def _pause(self) -> None:
-        """Half of the time belongs to those who answer."""
-        until = time.monotonic() + max(self.state.seconds or 0.0, _SHORTEST_PAUSE)
-        while not self._closed and time.monotonic() < until:
-            time.sleep(0.05)
-
-    def _fit(self) -> None:
+    def _fit(self) -> float:
+        """Cluster, and leave half of the time to those who answer."""
         begun = time.monotonic()
-        self._stop, self._looped = self._closed, False
+        self._stop, self._looped = self._worker.closed, False
         self._change(running=True, step=0, total=0, objective=None, error=None, stopping=False)
         try:
             with self._lock:
                 task = self._session.labelling()
             blocks = self._watch_blocks if task.best_so_far else self._stop_at_blocks
-            with watching(self._watch), watching_blocks(blocks), compiling(self._compiling):
-                self._plan_ahead(task)
+            with (
+                watching(self._watch),
+                watching_blocks(blocks),
+                compiling(self._compiling),
+                one_blas_thread(),  # the other cores are for those who answer
+            ):
                 labels = task.run()
             with self._lock:
-                if not self._closed:
+                if not self._worker.closed:
                     self._session.adopt_labels(labels, task.version)
         except CoterieError as error:
             self._end(begun, str(error))
@@ -200,13 +181,7 @@ class BackgroundRefits:
             self._end(begun, f"{type(error).__name__}: {error}")
         else:
             self._end(begun, None)
-
-    def _plan_ahead(self, task: Labelling) -> None:
-        """Questions first: a clustering of many rows takes long, and people wait for these."""
-        if task.questions is not None and self._session.plans_slowly:
-            ahead = task.questions(_AHEAD)
-            with self._lock:
-                self._session.adopt_questions(ahead)
+        return max(self.state.seconds or 0.0, _SHORTEST_PAUSE)
 
     def _end(self, begun: float, error: str | None) -> None:
         self._change(
@@ -244,7 +219,7 @@ class BackgroundRefits:
 
     def _change(self, **values: Any) -> None:
         self.state = replace(self.state, **values)
-        if self._on_change is not None and not self._closed:
+        if self._on_change is not None and not self._worker.closed:
             try:
                 self._on_change(self.state)
             except Exception:  # whoever listens must not end the clusterings

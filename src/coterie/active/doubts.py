@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from coterie.active.annotators.rates import AnnotatorTable, estimate_annotators
 from coterie.active.query import Answer
+from coterie.parameters import check_arguments
 
 __all__ = ["SuspectAnswer", "broken_answers", "suspect_answers"]
 
@@ -45,6 +46,7 @@ def suspect_answers(
         `estimate_annotators(answers, labels)` if not given.
     at_least : float, default=0.2
     """
+    check_arguments(suspect_answers, locals())
     table = estimate_annotators(answers, labels) if table is None else table
     told = [answer for answer in answers if answer.sign]
     odds: dict[tuple[int, int], float] = {}
@@ -61,6 +63,7 @@ def suspect_answers(
 
 def broken_answers(answers: Sequence[Answer], labels: NDArray[Any]) -> list[Answer]:
     """The answers that the clustering does not keep, newest first; of each pair the last counts."""
+    check_arguments(broken_answers, locals())
     last = {answer.pair: answer for answer in answers if answer.sign}
     broken = [
         a for a in last.values() if bool(labels[a.rows[0]] == labels[a.rows[1]]) != (a.sign > 0)

@@ -37,8 +37,8 @@ class Forecast(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.answers} more answers: agreement from about {self.now:.2f} "
-            f"to about {self.then:.2f}"
+            f"Between 0 (chance) and 1 (all right) the clusters are at about {self.now:.2f}; "
+            f"{self.answers} more answers: about {self.then:.2f}"
         )
 
 

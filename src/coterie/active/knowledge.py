@@ -159,7 +159,9 @@ class Knowledge:
 
     def _note(self, answer: Answer) -> bool:
         """Remember the answer; whether one that parted or joined rows counts no more."""
-        earlier = self.of_pair.pop(answer.pair, None)
+        earlier = self.of_pair.get(answer.pair)
+        if earlier is not None and not (answer.sign and answer.said == earlier.said):
+            del self.of_pair[answer.pair]  # it now stands where it was said last
         self.answers.append(answer)
         self.of_pair[answer.pair] = answer
         self._note_subject(answer.rows[0])

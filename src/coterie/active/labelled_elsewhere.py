@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.active.background_plans import Planning
 from coterie.active.background_refits import Labelling
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Query
@@ -22,6 +23,7 @@ from coterie.stability import renumber
 __all__ = ["LabelledElsewhere"]
 
 _PATIENCE = 0.05  # seconds from an answer to the next question
+_AHEAD = 30  # questions that are planned elsewhere, and two more for each that was asked for
 
 
 class LabelledElsewhere(ABC):
@@ -62,8 +64,15 @@ class LabelledElsewhere(ABC):
         """Until somebody else does it."""
         self.refits_elsewhere = False
         self._twin: Planner | None = None
+        self._thinker: Planner | None = None
         self._ahead: list[Query] = []
-        self._planning: list[float] = []  # seconds that the last two questions took
+        self._wanted = 1  # questions that were asked for last
+        self._planning: list[tuple[int, float]] = []  # how many took how long, the last two times
+
+    def work_elsewhere(self) -> None:
+        """`BackgroundRefits` cluster from now on, think over and plan what takes long."""
+        self.refits_elsewhere = True
+        self._planner.hurry()
 
     def labelling(self) -> Labelling:
         """The clustering by the answers of now, for another thread to make."""
@@ -72,29 +81,51 @@ class LabelledElsewhere(ABC):
             return Labelling(self._version, lambda: refit.labels(self._rows, pairs, found))
         if self._twin is None:
             self._twin = self._planner.twin() or self._new_planner()
-        twin, known = self._twin, Knowledge(self._told_to_planner.answers)
+        twin, answers = self._twin, list(self._told_to_planner.answers)
         last = self._labelings[-1] if self._labelings else None
 
         def run() -> NDArray[Any]:
-            own = self._own_labels(twin, known)
+            own = self._own_labels(twin, Knowledge(answers))
             return own if last is None else renumber(own, last)
 
-        return Labelling(self._version, run, False, lambda count: twin.questions(known, count))
+        return Labelling(self._version, run, False)
 
     def adopt_labels(self, labels: NDArray[Any], version: int) -> None:
         """Take in a clustering that `labelling` described and another thread has made."""
         self._labelings = [*self._labelings[-1:], labels]
         self._fitted_at = version
 
-    def adopt_questions(self, questions: list[Query]) -> None:
-        """Take in questions that another thread has planned; see `BackgroundRefits`."""
-        self._ahead = questions
+    def planning(self) -> Planning | None:
+        """What is to be thought over or planned by another thread; None: nothing takes long."""
+        slow = self._is_slow(self._wanted)
+        if not (slow or self._planner.late):
+            return None
+        if self._thinker is None:
+            self._thinker = self._planner.twin() or self._new_planner()
+        thinker, answers = self._thinker, list(self._told_to_planner.answers)
+        count = _AHEAD + 2 * self._wanted if slow else 1
+        return Planning(lambda: thinker.questions(Knowledge(answers), count), slow)
 
-    def _questions_ahead(self) -> list[Query]:
-        """Those that are still open, where planning others would take too long."""
-        if not (self.refits_elsewhere and self.plans_slowly):
+    def adopt_plans(self, questions: list[Query]) -> None:
+        """Take in what `planning` described and another thread has thought and planned."""
+        self._ahead = questions
+        if self._thinker is not None:
+            self._planner.catch_up(self._thinker)
+
+    def _questions_ahead(self, count: int) -> list[Query]:
+        """Those that are still open, where planning so many here would take too long."""
+        self._wanted = count
+        if not (self.refits_elsewhere and self._is_slow(count)):
             return []
         return [query for query in self._ahead if self._knowledge.is_open(*query.rows)]
+
+    def _is_slow(self, count: int) -> bool:
+        """Whether planning took too long whenever there were no more questions to plan.
+
+        So many questions are for as many people, who wait for each other.
+        """
+        times = [seconds for many, seconds in self._planning if many <= count]
+        return min(times, default=0.0) > _PATIENCE / max(count, 1)
 
     def _own_labels(self, planner: Planner, knowledge: Knowledge) -> NDArray[Any]:
         own = planner.labels(knowledge)
@@ -111,8 +142,8 @@ class LabelledElsewhere(ABC):
 
     @property
     def plans_slowly(self) -> bool:
-        """Whether the last questions took longer to plan than a person should wait."""
-        return min(self._planning, default=0.0) > _PATIENCE
+        """Whether one question takes longer to plan than a person should wait."""
+        return self._is_slow(1)
 
     @property
     def n_behind(self) -> int:

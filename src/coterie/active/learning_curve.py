@@ -18,6 +18,7 @@ from coterie.active.session import ActiveSession
 from coterie.active.strategies.strategy import Strategy
 from coterie.exceptions import InvalidParameter
 from coterie.metrics import evaluate
+from coterie.parameters import check_arguments
 from coterie.plot import plot_learning_curve
 from coterie.validation import check_choice, check_count
 
@@ -129,6 +130,7 @@ def learning_curve(
     -------
     LearningCurve
     """
+    check_arguments(learning_curve, locals())
     asked = np.asarray(budgets, dtype=np.int64)
     if asked.ndim != 1 or not asked.size or (np.diff(asked) <= 0).any() or asked[0] < 0:
         raise InvalidParameter(f"budgets={budgets!r} must be rising numbers of questions.")
@@ -167,7 +169,8 @@ def _splits(
     """(rows to ask about or None for all, rows to score) of every run."""
     if folds is None:
         return [(None, "all")] * repeats
-    check_count("folds", folds, least=2)
+    if check_count("folds", folds, least=2) > n:
+        raise InvalidParameter(f"folds={folds} are more than the {n} rows of y.")
     return [
         (train, test)
         for repeat in range(repeats)

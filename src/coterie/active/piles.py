@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import Query, SetQuery
+from coterie.active.query import Query, SetQuery, ordered
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["Said", "check_piles", "said_about_set", "said_by_piles", "set_question"]
@@ -57,7 +57,9 @@ def said_by_piles(
     said: list[Said] = []
     for pile, centre in zip(piles, centres, strict=True):
         said += [((row, centre), "same") for row in pile if row != centre]
-    said += [((b, a), "different") for a, b in combinations(centres, 2)]
+    for a, b in combinations(centres, 2):
+        known = knowledge.of_pair.get(ordered(a, b))  # said again, it is the same answer
+        said.append(((b, a) if known is None else known.rows, "different"))
     left = list(undecided)
     against = centres or left[:1]
     said += [((row, centre), "unknown") for row in left for centre in against if row != centre]

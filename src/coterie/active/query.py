@@ -109,6 +109,11 @@ class Answer:
         """The rows, smaller first."""
         return ordered(*self.rows)
 
+    @property
+    def said(self) -> tuple[tuple[int, int], int, float | None]:
+        """Rows in the order of the question, sign and certainty: all that a belief is made of."""
+        return self.rows, self.sign, self.certainty
+
 
 def is_under_way(query: Query, held: Query | SetQuery) -> bool:
     """Whether a question that somebody has tells what this one asks, or places the same row."""

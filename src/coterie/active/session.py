@@ -195,19 +195,15 @@ class ActiveSession(Results, Revising):
 
     def _beside(self, held: Sequence[Query | SetQuery], count: int) -> list[Query]:
         """Up to `count` questions that are about nothing that is asked already."""
-        if not len(held):
-            return self._questions(count)
-        found = self._questions(count + sum(len(question.rows) - 1 for question in held))
-        return [query for query in found if not any(is_under_way(query, q) for q in held)][:count]
+        wanted = count + sum(len(question.rows) - 1 for question in held)
+        found = _free(self._questions_ahead(wanted), held) or _free(self._questions(wanted), held)
+        return found[:count]
 
     def _questions(self, count: int) -> list[Query]:
-        ahead = self._questions_ahead()
-        if ahead:
-            return ahead[:count]
         if self._planned is None or self._planned[:2] != (self._version, count):
             begun = perf_counter()
             found = self._planner.questions(self._told_to_planner, count)
-            self._planning = [*self._planning[-1:], perf_counter() - begun]
+            self._planning = [*self._planning[-1:], (count, perf_counter() - begun)]
             if not found:  # nothing new: what was put off comes back
                 found = [
                     Query(rows, "again", "You put this pair off; nothing else is left to ask.")
@@ -221,7 +217,7 @@ class ActiveSession(Results, Revising):
         """Why there is nothing more to ask, or None while there is."""
         if self.budget is not None and self.n_asked >= self.budget:
             return f"the budget of {self.budget} questions is spent"
-        if not self._questions(1):
+        if not self._beside((), 1):
             return self._planner.why_finished(self._told_to_planner)
         return None
 
@@ -383,3 +379,7 @@ class ActiveSession(Results, Revising):
     def __repr__(self) -> str:
         state = self.done or "open"
         return f"ActiveSession({self.n_asked} answered, {self.strategy!r}, {state})"
+
+
+def _free(questions: list[Query], held: Sequence[Query | SetQuery]) -> list[Query]:
+    return [query for query in questions if not any(is_under_way(query, q) for q in held)]

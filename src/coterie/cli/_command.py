@@ -140,7 +140,7 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
         talk.error("stopped; nothing was written.", Exit.INTERRUPTED)
         return Exit.INTERRUPTED
     except _Terminated:
-        talk.error("ended from outside; nothing was written.", Exit.TERMINATED)
+        talk.error("ended from outside; nothing is half written.", Exit.TERMINATED)
         return Exit.TERMINATED
     except Exception as error:
         if debug:

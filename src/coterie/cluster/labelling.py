@@ -210,7 +210,8 @@ def measure_rows(
     """
     if not rows.in_memory:
         return RowTerms(weight, NONE, NONE)
-    found = fold(map_blocks(rows, _measure_block, _Metric(distortion, A)), joined=("term", "scale"))
+    passes = map_blocks(rows, _measure_block, _Metric(distortion, A))
+    found = fold(passes, joined=("term", "scale"), lengths=(rows.n,))
     return RowTerms(weight, found.term, found.scale)
 
 

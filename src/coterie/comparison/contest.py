@@ -19,6 +19,7 @@ from coterie.comparison.outcome import SCORES, Compared, Comparison
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.metrics import adjusted_rand_score, constraint_satisfaction, evaluate
+from coterie.parameters import check_arguments
 from coterie.progress import watching
 from coterie.validation import check_constraints, check_count
 
@@ -86,6 +87,7 @@ def compare(
     >>> print(found.rows[2].error)  # doctest: +ELLIPSIS
     n_samples=4 should be >= n_clusters=9: there are fewer rows than clusters; lower ...
     """
+    check_arguments(compare, locals())
     n_rows = int(X.shape[0]) if hasattr(X, "shape") else len(X)
     known = check_constraints(constraints, n_rows)
     check_count("runs", runs)

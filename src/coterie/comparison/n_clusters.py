@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints, InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.validation import check_constraints, check_count
 
 __all__ = ["ClusterCount", "choose_n_clusters"]
@@ -92,6 +93,7 @@ def choose_n_clusters(
     >>> choose_n_clusters(PCKMeans(), scale(X), range(2, 6), constraints=known).n_clusters
     3
     """
+    check_arguments(choose_n_clusters, locals())
     numbers = np.unique([check_count("candidates", k) for k in candidates])
     if not numbers.size:
         raise InvalidParameter("candidates is empty; give numbers of clusters to choose from.")

@@ -160,9 +160,11 @@ class Core:
         """
         cost = self._as_columns(pair_cost)
         n_edges = self.edges.shape[0]
-        same = sum_by_edge(self.pair_edge, ~self.must, cost, n_edges)
-        differ = sum_by_edge(self.pair_edge, self.must, cost, n_edges)
-        return same.take(self.edge_of, axis=0), differ.take(self.edge_of, axis=0)
+        same, differ = (
+            sum_by_edge(self.pair_edge, kind, cost, n_edges).take(self.edge_of, axis=0)
+            for kind in (~self.must, self.must)
+        )
+        return same, differ
 
     def unary(self, pair_cost: ArrayLike) -> FloatArray:
         """Cost (s, 1 or K) that each node pays, by its label, for the cannot-links inside it."""

@@ -13,6 +13,7 @@ import numpy as np
 from coterie.data.parquet import open_parquet
 from coterie.data.stored import FileStamp, paths_of
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 from coterie.words import nearest
 
 __all__ = ["StoredColumn", "open_column"]
@@ -41,6 +42,7 @@ def open_column(
     ... )
     Constraints(3 rows: 1 must-link)
     """
+    check_arguments(open_column, locals())
     several = [where] if isinstance(where, str | os.PathLike) else list(where)
     return StoredColumn([path for one in several for path in paths_of(one, ".parquet")], name)
 

@@ -81,11 +81,7 @@ class DaskEngine:
             started = (self._submit(function, run, arguments) for run in runs)
             for results in in_order(started, threads * _AHEAD):
                 yield from results
-        except (
-            distributed.CancelledError,
-            distributed.client.ClosedClientError,
-            distributed.comm.CommClosedError,
-        ) as error:
+        except _gone(distributed) as error:
             raise WorkersLost(
                 f"the scheduler at {address} died or forgot its tasks; nothing was written. Start "
                 f"it again, and fit again. ({error})"
@@ -101,6 +97,12 @@ class DaskEngine:
         else:
             future = self.client.submit(_run_within, function, run, arguments, pure=False)
         return _Patient(self.client, future)
+
+
+def _gone(distributed: Any) -> tuple[type[Exception], ...]:
+    """What is raised where the scheduler is gone; before 2025.4 a closed client has no error."""
+    closed = getattr(distributed.client, "ClosedClientError", distributed.CancelledError)
+    return distributed.CancelledError, distributed.comm.CommClosedError, closed
 
 
 def _run_within(function: Any, run: list[Stretch], arguments: Any) -> Any:

@@ -66,6 +66,11 @@ class DerivedRows(StoredRows):
         self.in_turn = bool(getattr(rows.source, "in_turn", False))
 
     @property
+    def passed_over(self) -> int:  # type: ignore[override]
+        """Of the rows that they are made of."""
+        return int(getattr(self.rows.source, "passed_over", 0))
+
+    @property
     def client(self) -> Any | None:
         """The cluster that holds what they are made of, if one does."""
         return getattr(self.rows.source, "client", None)

@@ -61,7 +61,7 @@ class ThreadEngine:
     ) -> Iterator[Result]:
         """Yield `function(stretch.read(), arguments)` of every stretch."""
         waiting = list(stretches)
-        threads = min(num_threads(), len(waiting))
+        threads = min(num_threads(), len(waiting)) if len(waiting) > 1 else 1
         if threads == 1:
             yield from (function(stretch.read(), arguments) for stretch in waiting)
             return
@@ -110,15 +110,39 @@ class ProcessEngine:
 def in_runs(stretches: list[Stretch], workers: int) -> Iterator[list[Stretch]]:
     """Stretches that follow one another, as work for one: rows of files are read on and on.
 
-    Who got only every second stretch would decode row groups for the sake of their other half.
-    Runs get shorter towards the end, so that all workers end together.
+    Who begins within a row group decodes the rows before for nothing. So runs begin where few
+    rows have to be passed over, and are no shorter than what is. They get shorter towards the
+    end, so that all workers end together.
     """
     at = 0
+    longest = max(1, min(_LONGEST_RUN, len(stretches) // workers))
     while at < len(stretches):
-        longest = _LONGEST_RUN if getattr(stretches[at].source, "in_turn", False) else 1
         size = max(1, min(longest, (len(stretches) - at) // (2 * workers)))
-        yield stretches[at : at + size]
-        at += size
+        alone = not getattr(stretches[at].source, "in_turn", False)
+        end = at + 1 if alone else _end_of_run(stretches, at, size, longest)
+        yield stretches[at:end]
+        at = end
+
+
+def _end_of_run(stretches: list[Stretch], at: int, size: int, longest: int) -> int:
+    """Where a run of about `size` stretches from `at` on ends, so that the next begins cheaply.
+
+    It may go on to where the next row group begins, if it is not longer than `longest` then.
+    """
+    count, rows = len(stretches), max(1, stretches[at].stop - stretches[at].start)
+    least = min(max(1, size // 2, -(-_passed_over(stretches[at]) // rows)), count - at)
+    most = min(max(least, longest), count - at)
+    begun = {
+        k: 0 if at + k == count else _passed_over(stretches[at + k]) for k in range(1, most + 1)
+    }
+    next_group = next((k for k in range(least, most + 1) if begun[k] < rows), least)
+    ends = range(least, max(next_group, min(2 * size, most)) + 1)
+    return at + min(ends, key=lambda length: (begun[length], abs(length - size)))
+
+
+def _passed_over(stretch: Stretch) -> int:
+    """Rows that are decoded before the first of the stretch is."""
+    return int(getattr(stretch.source, "passed_over", 0))
 
 
 def run_alone(
@@ -143,7 +167,7 @@ def in_order(started: Iterator[Any], ahead: int) -> Iterator[Any]:
 
 def as_engine(who: Any) -> Engine:
     """The engine that something is: see `engine`."""
-    if who == "threads":
+    if isinstance(who, str) and who == "threads":
         return _threads
     if isinstance(who, Executor):
         return ProcessEngine(who, num_threads())
@@ -151,7 +175,7 @@ def as_engine(who: Any) -> Engine:
         from coterie.data.dask_engine import DaskEngine
 
         return DaskEngine(who)
-    if not hasattr(who, "map"):
+    if not hasattr(who, "map") or hasattr(who, "__len__"):  # a data frame has a map, too
         raise InvalidParameter(
             f"engine={who!r} is not known. Give 'threads', a pool of concurrent.futures, a "
             "distributed.Client, or an object like coterie.data.Engine."

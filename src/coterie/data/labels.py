@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coterie.data.column import StoredColumn
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.files import new_file
+from coterie.parameters import check_arguments
 
 __all__ = ["without_gaps", "write_labels"]
 
@@ -35,12 +36,14 @@ def write_labels(
         The rows' ids (`open_column`), written beside the labels under their name; else the rows
         are numbered, in a column "row".
     """
+    check_arguments(write_labels, locals())
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise MissingDependency(
             "writing Parquet files needs pyarrow; install it with: pip install 'coterie[parquet]'."
         ) from error
+    labels = np.asarray(labels)
     if ids is not None and len(ids) != len(labels):
         raise InvalidData(f"there are {len(labels)} labels and {len(ids)} ids; give one for each.")
     name = "row" if ids is None else ids.name

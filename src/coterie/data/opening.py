@@ -15,6 +15,7 @@ from coterie.data.stored import StoredRows, paths_of
 from coterie.data.stream import is_stream, spooled
 from coterie.data.zarr_store import ZarrRows
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 
 __all__ = ["open_rows"]
 
@@ -57,6 +58,7 @@ def open_rows(
     >>> rows.shape
     (4, 1)
     """
+    check_arguments(open_rows, locals())
     if is_stream(where):
         return spooled(where, columns)
     several = [where] if isinstance(where, str | os.PathLike) else list(where)

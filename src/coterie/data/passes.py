@@ -43,6 +43,8 @@ def block_edges(n: int, row_bytes: int = 0) -> list[tuple[int, int]]:
     count = max(1, min(_FEW_BLOCKS, n // _BLOCK_ROWS))
     most = max(1, _BLOCK_BYTES // (row_bytes or _SPARSE_ROW_BYTES))  # rows of a block
     count = max(count, -(-n // most))
+    if count == 1:  # of few rows a pass takes hardly longer than this
+        return [(0, n)]
     edges = np.linspace(0, n, count + 1).astype(np.int64).tolist()
     return list(pairwise(edges))
 

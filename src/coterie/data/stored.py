@@ -79,6 +79,8 @@ class StoredRows(ABC):
         Of the columns, where they have names.
     in_turn : bool
         Whether a stretch is read more quickly by whoever has read the one before it.
+    passed_over : int
+        Rows that have to be decoded before the first of these is, by whoever has not.
     """
 
     n: int
@@ -87,6 +89,7 @@ class StoredRows(ABC):
     is_sparse = False
     names: list[str] | None = None
     in_turn = False
+    passed_over = 0
     _first = 0  # where these rows begin among those of the files
 
     @property

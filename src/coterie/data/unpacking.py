@@ -14,6 +14,7 @@ from coterie.data.rows import Block, Rows
 from coterie.data.stored import StoredRows
 from coterie.data.stream import TemporaryFile
 from coterie.exceptions import InvalidData, InvalidParameter, NotWritten
+from coterie.parameters import check_arguments
 
 __all__ = ["UnpackedRows", "unpacked"]
 
@@ -44,6 +45,7 @@ def unpacked(rows: StoredRows, folder: str | os.PathLike[str]) -> UnpackedRows:
     array([[2., 3.],
            [4., 5.]])
     """
+    check_arguments(unpacked, locals())
     if rows.is_sparse:
         raise InvalidData("unpacked() takes dense rows; sparse parts are read as they are.")
     if not Path(folder).is_dir():

@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from coterie.datasets import _generated, _pccc, _tables, _text
 from coterie.datasets._files import data_home
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.words import nearest
 
 
@@ -111,6 +112,7 @@ def load(name: str, **options: Any) -> Bunch:
     InvalidParameter
         No set has that name.
     """
+    check_arguments(load, locals())
     if name in _FIXED:
         return _FIXED[name].loader(**options)
     folder, _, short = name.rpartition("/")

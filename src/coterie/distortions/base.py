@@ -257,6 +257,10 @@ class Distortion(ABC):
         """
         return None
 
+    def least_share(self, rows: Rows, weights: Array) -> Array:
+        """Of each column's scatter (d,), what a cluster cannot be known to have less of."""
+        return np.zeros(rows.d)
+
     def row_evidence(self, X: Any) -> Any | None:
         """What the clusters sum up of each row, (b, d), for learning a diagonal; None: nothing."""
         return None

@@ -27,6 +27,7 @@ from coterie.distortions.bregman import SeparableBregman, apply_entries, column_
 from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.diameter import FarthestPair
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
+from coterie.distortions.precision import least_share
 
 __all__ = ["SquaredEuclidean"]
 
@@ -129,6 +130,10 @@ class SquaredEuclidean(SeparableBregman):
         if form == "full":
             return np.diag(inverse_of(covariance_of(rows, weights)))
         return inverse_of(variances_of(rows, weights))
+
+    def least_share(self, rows: Rows, weights: Array) -> Array:
+        """As much as the values of the column were rounded to, or one of them stands out."""
+        return least_share(rows, weights)
 
     def bound(self, X: Any) -> Bound:
         """The squared diameter of the data (2.6); a bound of it where there are many rows."""

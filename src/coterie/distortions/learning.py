@@ -76,6 +76,9 @@ class MetricTask(NamedTuple):
         "diagonal" or "full".
     per_cluster : bool
     prior_width : float, (d,) or None
+    least_share : (d,)
+        Of each column's scatter over all rows, what every cluster has at the least: as exactly
+        as its values were recorded.
     """
 
     rows: Rows
@@ -90,6 +93,7 @@ class MetricTask(NamedTuple):
     form: str
     per_cluster: bool
     prior_width: float | Array | None
+    least_share: Array
 
 
 class MetricProblem(ABC):
@@ -173,7 +177,8 @@ class LinearProblem(MetricProblem):
         Rows within clusters, plus broken must-links, minus broken cannot-links.
     floor : ndarray of the shape of A's diagonal, (d,), (K, d) or (G, d)
         Least scatter believed per column, so that a column which is constant in a cluster gets a
-        large weight and not an infinite one.
+        large weight and not an infinite one, and a category or a pixel that is nearly always 0 no
+        larger one than its values can tell.
     bound : Bound
         phi_max.
     cannot_mass : ndarray of shape (G,)
@@ -199,7 +204,7 @@ class LinearProblem(MetricProblem):
         counts = task.counts
         mass = counts if task.per_cluster else counts.sum(keepdims=True)
         spread = total.mean() if total.mean() > 0 else 1.0  # rows all alike teach nothing
-        floor = np.maximum(total, 1e-6 * spread) * _LEAST_SHARE
+        floor = np.maximum(total, 1e-6 * spread) * np.maximum(task.least_share, _LEAST_SHARE)
         floor = floor * (mass / counts.sum())[:, None]
         if task.form == "diagonal" and not task.per_cluster:
             scatter, floor = scatter[0], floor[0]
@@ -246,14 +251,15 @@ class LinearProblem(MetricProblem):
         return self.prior_width is None and not self.mass.any()
 
     def _propose_full(self, A: Array, pull: Array) -> Array:
-        """mass * pull^-1 with the spectrum of pull clipped from below."""
+        """mass * pull^-1, with pull in every direction at least what the floor is there."""
         target = A.copy()
         for g, matrix in enumerate(pull):
             if self.mass[g] <= 0:
                 continue
-            values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-            values = np.maximum(values, self.floor[g].mean())
-            target[g] = self.mass[g] * (vectors / values) @ vectors.T
+            unit = np.sqrt(self.floor[g])
+            values, vectors = np.linalg.eigh((matrix + matrix.T) / 2 / (unit[:, None] * unit))
+            vectors = vectors / unit[:, None]
+            target[g] = self.mass[g] * (vectors / np.maximum(values, 1.0)) @ vectors.T
         return target
 
     def _pull(self, A: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coterie.inference._local_search import IcmPlan, Savings, icm_plan
+from coterie.inference._random import draw_seed
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
@@ -59,6 +60,7 @@ __all__ = [
     "components",
     "crowd_model",
     "crowd_of",
+    "draw_seed",
     "eliminate",
     "energy",
     "engines",

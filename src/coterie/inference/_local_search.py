@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coterie._typing import FloatArray, IntArray
 from coterie.data import num_threads, thread_pool
 from coterie.inference._kempe_kernels import kempe_sweep
-from coterie.inference._move_kernels import Desk, hopeful_groups, hopeful_nodes, move_groups
+from coterie.inference._move_kernels import Desk, hopeful_groups, move_groups, sweep_nodes
 from coterie.inference.contraction import Contraction, contracted, contraction_of
 from coterie.inference.model import PairwiseModel, components
 
@@ -184,10 +184,11 @@ def run_moves(
         return _search_part(model, plan, part, desk, y, max_sweeps, max_chain)
 
     n_parts = len(edges) - 1
+    if n_parts == 1:
+        return search(0)
     threads = min(num_threads(), n_parts)
-    if threads == 1:
-        return _together([search(part) for part in range(n_parts)])
-    return _together(list(thread_pool(threads).map(search, range(n_parts))))
+    searches = map if threads == 1 else thread_pool(threads).map
+    return _together(list(searches(search, range(n_parts))))
 
 
 def no_savings(model: PairwiseModel) -> Savings:
@@ -221,12 +222,12 @@ def _search_part(
     sweeps = row_moves = component_moves = swaps = 0
     complete = True
     while sweeps < max_sweeps:
-        count = hopeful_nodes(model, plan.single.members, lo, hi, desk, y)
-        moved = move_groups(model, single, count, desk, y) if count else 0
-        sweeps += 1
+        more, moved, still = sweep_nodes(model, single, lo, hi, desk, y, max_sweeps - sweeps)
+        sweeps += more
         row_moves += moved
-        if moved:
-            continue
+        if not still:
+            break
+        moved = 0
         if first < last:
             count = hopeful_groups(model, groups, first, last, desk, y)
             moved = move_groups(model, groups, count, desk, y) if count else 0

@@ -244,3 +244,20 @@ def move_groups(model, groups, count, desk, labels):  # IN; OUT desk, labels
         if not moving:
             shuffle(queue, count, state)
     return count
+
+
+@njit(cache=True, nogil=True)
+def sweep_nodes(model, single, lo, hi, desk, labels, max_sweeps):  # IN; OUT desk, labels
+    """Move single nodes, groups lo, …, hi − 1 of `single`, until none gains; sweeps and moves.
+
+    One call for many sweeps: handing the records over costs more than a small graph's sweep.
+    """
+    sweeps = 0
+    moves = 0
+    moved = 1
+    while moved > 0 and sweeps < max_sweeps:
+        count = hopeful_nodes(model, single[1], lo, hi, desk, labels)
+        moved = move_groups(model, single, count, desk, labels) if count else 0
+        sweeps += 1
+        moves += moved
+    return sweeps, moves, moved == 0

@@ -21,7 +21,6 @@ from coterie.inference.model import (
     PairwiseModel,
     node_energies,
     subgraph,
-    total_energy,
 )
 
 __all__ = ["Crowd", "better_by_component", "crowd_model", "crowd_of", "restart_crowd"]
@@ -88,10 +87,9 @@ def restart_crowd(
     except (NoFeasibleLabels, UndecidedFeasibility):
         return labels, 0.0  # where hard pairs hardly leave a way, what is there is kept
     before = labels[crowd.nodes]
-    merged = better_by_component(part, crowd.component, before, fresh)
+    merged, (old, new) = _better(part, crowd.component, before, fresh)
     labels = labels.copy()
     labels[crowd.nodes] = merged
-    old, new = (total_energy(part, y) for y in (before, merged))
     if old == new:
         return labels, 0.0
     return labels, float((old - new) / (abs(old) or abs(new)))  # from nothing, all of it is saved
@@ -101,9 +99,16 @@ def better_by_component(
     model: PairwiseModel, component: IntArray, one: IntArray, two: IntArray
 ) -> IntArray:
     """For each component the labels of lower energy, those of `one` where equal."""
-    energies = [
-        np.bincount(component, weights=node_energies(model, labels)) for labels in (one, two)
-    ]
+    return _better(model, component, one, two)[0]
+
+
+def _better(
+    model: PairwiseModel, component: IntArray, one: IntArray, two: IntArray
+) -> tuple[IntArray, tuple[float, float]]:
+    """`better_by_component`, and the energies of `one` and of what is returned."""
+    nodes = [node_energies(model, labels) for labels in (one, two)]
+    energies = [np.bincount(component, weights=each) for each in nodes]
     margin = 1e-12 * np.abs(energies[0])
     gains = energies[1] < energies[0] - np.where(np.isfinite(margin), margin, 0.0)
-    return np.where(gains[component], two, one)
+    best = np.where(gains, energies[1], energies[0])
+    return np.where(gains[component], two, one), (float(energies[0].sum()), float(best.sum()))

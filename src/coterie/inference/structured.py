@@ -16,6 +16,7 @@ from coterie._typing import FloatArray, IntArray
 from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
+from coterie.inference.icm import icm
 from coterie.inference.mean_field import mean_field
 from coterie.inference.model import (
     Inference,
@@ -68,6 +69,7 @@ def structured_mean_field(
     Inference
         ``log_partition`` is the bound, ``report["bounds"]`` its history after each sweep,
         ``report["classes"]`` how many classes there are, ``report["frozen"]`` as for `mean_field`.
+        Labels are each node's likeliest, or, where these break a hard edge, those that `icm` finds.
     """
     start = None if labels is None else check_labels(model, labels)
     options: dict[str, Any] = {"random_state": random_state, "shuffle": shuffle}
@@ -144,6 +146,8 @@ def _ascend(
     rows = entry_rows(model)[outside]
     edge_same[outside] = np.einsum("ek,ek->e", q[rows], q[model.indices[outside]])
     y = np.argmax(q, axis=1).astype(np.int64)
+    if not np.isfinite(total_energy(model, y)):  # each node's likeliest label breaks a hard edge
+        y = icm(model, y, random_state=0).labels
     report = {
         "log_partition": "lower bound",
         "bounds": np.array(bounds),

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from coterie.constraints import Constraints
 from coterie.constraints.exclusive import broken
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 
 
 class ConstraintSatisfaction(NamedTuple):
@@ -46,6 +47,7 @@ def constraint_satisfaction(labels: ArrayLike, constraints: Constraints) -> Cons
         Fractions kept (all, must, cannot), pairs broken, hard pairs broken, cost of broken soft
         pairs.
     """
+    check_arguments(constraint_satisfaction, locals())
     given: NDArray[Any] = np.asarray(column_or_1d(labels))
     if given.size != constraints.n_samples:
         raise InvalidData(

@@ -14,6 +14,7 @@ from coterie.metrics._partition import (
     matched_accuracy,
     pairwise_scores,
 )
+from coterie.parameters import check_arguments
 from coterie.validation import check_choice
 
 
@@ -105,6 +106,7 @@ def evaluate(
         "precision", "recall", "f" (pairwise), "accuracy" (best matching), "nmi" (arithmetic mean
         of the entropies), "ari", and "n_rows", the number of rows scored.
     """
+    check_arguments(evaluate, locals())
     true, pred = check_partitions(labels_true, labels_pred)
     if constraints is not None:
         check_about(true.size, constraints)

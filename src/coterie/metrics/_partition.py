@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.parameters import check_arguments
 
 
 class PairwiseScores(NamedTuple):
@@ -25,7 +26,11 @@ class PairwiseScores(NamedTuple):
 def check_partitions(labels_true: ArrayLike, labels_pred: ArrayLike) -> tuple[NDArray, NDArray]:
     """Both labelings as 1-D arrays of the same, non-zero length."""
     true, pred = column_or_1d(labels_true), column_or_1d(labels_pred)
-    check_consistent_length(true, pred)
+    if true.size != pred.size:
+        sizes = [true.size, pred.size]
+        raise InvalidData(
+            f"labels_true and labels_pred have inconsistent numbers of samples: {sizes}."
+        )
     if true.size == 0:
         raise InvalidData("There are no rows to score; pass labels of at least one row.")
     return true, pred
@@ -66,6 +71,7 @@ def pairwise_scores(
     PairwiseScores
         `precision`, `recall` and `f`, each in [0, 1].
     """
+    check_arguments(pairwise_scores, locals())
     true, pred = check_partitions(labels_true, labels_pred)
     table = contingency_matrix(true, pred, sparse=True)
     both = _n_pairs(table.data)
@@ -110,6 +116,7 @@ def match_labels(labels_true: ArrayLike, labels_pred: ArrayLike) -> dict[object,
     dict
         Predicted label → true label.
     """
+    check_arguments(match_labels, locals())
     true, pred = check_partitions(labels_true, labels_pred)
     classes, clusters, table = _dense_table(true, pred)
     row, column = linear_sum_assignment(table, maximize=True)
@@ -121,6 +128,7 @@ def matched_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
     Rows of clusters that no class is matched with count as wrong.
     """
+    check_arguments(matched_accuracy, locals())
     true, pred = check_partitions(labels_true, labels_pred)
     _, _, table = _dense_table(true, pred)
     row, column = linear_sum_assignment(table, maximize=True)

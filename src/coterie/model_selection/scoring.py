@@ -10,6 +10,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidConstraints
+from coterie.parameters import check_arguments
 from coterie.validation import check_constraints
 
 __all__ = ["pair_score"]
@@ -48,6 +49,7 @@ def pair_score(
     >>> pair_score(PCKMeans(2, random_state=0).fit(X), X, constraints=known)
     0.75
     """
+    check_arguments(pair_score, locals())
     if constraints is None:
         raise InvalidConstraints(
             "pair_score needs the constraints of the rows it scores. In GridSearchCV and "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.parameters import check_arguments
 from coterie.plot._axes import axes_or_new, cluster_styles
 from coterie.stability import shared_rows
 
@@ -51,6 +52,7 @@ def plot_changes(
     -------
     matplotlib Axes
     """
+    check_arguments(plot_changes, locals())
     before, after = _flows(old, new, ids, old_ids)
     ax = axes_or_new(ax)
     table, left, right = _table(before, after)

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 from coterie.plot._axes import axes_or_new, first_color, plain
 from coterie.plot.inputs import labels_of
 
@@ -80,6 +81,7 @@ def plot_confusion(model: Any, truth: Any, *, ax: Axes | None = None) -> Axes:
         Shades are shares of the class, numbers are rows. Of more than 60 classes or clusters the
         largest are shown and the others counted together.
     """
+    check_arguments(plot_confusion, locals())
     table = confusion_of(model, truth)
     ax = axes_or_new(ax)
     share = table.counts / table.counts.sum(axis=1, keepdims=True)

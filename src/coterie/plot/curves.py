@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.plot._axes import axes_or_new, plain
 from coterie.plot.inputs import history_of
 from coterie.validation import check_choice
@@ -34,6 +35,7 @@ def plot_objective(model: Any, *, ax: Axes | None = None, label: str | None = No
     -------
     matplotlib Axes
     """
+    check_arguments(plot_objective, locals())
     if hasattr(model, "fit"):
         found = history_of(model)
         if found is None:
@@ -76,6 +78,7 @@ def plot_learning_curve(curves: Any, *, ax: Axes | None = None, score: str = "ar
     -------
     matplotlib Axes
     """
+    check_arguments(plot_learning_curve, locals())
     many, names = _named(curves)
     tables = [curve.values[check_choice("score", score, curve.values)] for curve in many]
     ax = axes_or_new(ax)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie.constraints import Constraints
+from coterie.parameters import check_arguments
 from coterie.plot._axes import BROKEN, axes_or_new, cluster_styles, plain
 from coterie.plot.inputs import constraints_of, labels_of
 from coterie.plot.layout import MAX_PAIRS, MAX_POINTS, FlatMap, lay_out, project
@@ -57,6 +58,7 @@ def plot_clusters(
     -------
     matplotlib Axes
     """
+    check_arguments(plot_clusters, locals())
     plane = project(X, projection, feature_names)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     labels = labels_of(model, n)
@@ -105,6 +107,7 @@ def plot_constraints(
     -------
     matplotlib Axes
     """
+    check_arguments(plot_constraints, locals())
     plane = project(X, projection, feature_names)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     labels = None if model is None else labels_of(model, n)

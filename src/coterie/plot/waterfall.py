@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.plot._axes import axes_or_new, plain
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def plot_explanation(explanation: Any, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
+    check_arguments(plot_explanation, locals())
     if not hasattr(explanation, "terms"):
         raise InvalidParameter("give an explanation of a pair, as Dossier.explain(i, j) does.")
     order = np.argsort(-np.abs(explanation.terms), kind="stable")
@@ -47,7 +49,7 @@ def plot_explanation(explanation: Any, *, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     ax.axvline(0.0, color="0.5", linewidth=0.8)
     ax.set(
-        xlabel="log-odds of “same” (nats)",
+        xlabel="log-odds of “same” (2.3 more: ten times likelier)",
         title=f"{explanation.probability:.0%} the same",
     )
     return ax

@@ -8,6 +8,7 @@ import numpy as np
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -47,6 +48,7 @@ def diagnose(propagated: Constraints, sources: Constraints, y: Any) -> Diagnosis
     >>> diagnose(propagated, sources, [0, 0, 0, 1]).precision
     0.5
     """
+    check_arguments(diagnose, locals())
     truth = np.asarray(y)
     if truth.shape != (propagated.n_samples,):
         raise InvalidData(

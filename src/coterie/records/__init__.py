@@ -3,7 +3,7 @@
 from coterie.records.classes import PairClasses
 from coterie.records.dossier import Dossier, pose_records
 from coterie.records.estimates import expected_precision, expected_recall
-from coterie.records.explaining import PairExplanation, explain_levels
+from coterie.records.explaining import PairExplanation, explain_levels, odds_in_words
 from coterie.records.fields import KINDS, Field, read_fields
 from coterie.records.learning import Belief
 from coterie.records.problem import RecordProblem, Solution, solve
@@ -20,6 +20,7 @@ __all__ = [
     "expected_precision",
     "expected_recall",
     "explain_levels",
+    "odds_in_words",
     "pose_records",
     "read_fields",
     "solve",

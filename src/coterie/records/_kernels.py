@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["cosines", "count_levels", "edit_similarities", "expect", "list_rows", "nearest"]
+__all__ = [
+    "cosines",
+    "count_levels",
+    "edit_similarities",
+    "expect",
+    "list_rows",
+    "log_odds",
+    "look_alike",
+    "nearest",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -190,3 +199,64 @@ def count_levels(levels: np.ndarray, share: np.ndarray, counts: np.ndarray) -> N
         for c in range(share.shape[1]):
             for f in range(levels.shape[1]):
                 counts[c, f, levels[p, f]] += share[p, c]
+
+
+@njit(cache=True, nogil=True)
+def half_at_a_time(ratio: np.ndarray, levels: np.ndarray, identifying: np.ndarray) -> float:
+    """Mean over half of the identifying fields, two at least, of the product of their ratios.
+
+    Elementary symmetric polynomials: `sums[k]` is Σ over k different fields, `counts[k]` how many.
+    """
+    half = max(identifying.size // 2, 2)
+    sums, counts = np.zeros(half + 1), np.zeros(half + 1)
+    sums[0] = counts[0] = 1.0
+    for f in identifying:
+        for k in range(half, 0, -1):
+            sums[k] += sums[k - 1] * ratio[f, levels[f]]
+            counts[k] += counts[k - 1]
+    return sums[half] / counts[half]
+
+
+@njit(cache=True, nogil=True)
+def look_alike(ratio: np.ndarray, levels: np.ndarray, identifying: np.ndarray) -> np.ndarray:
+    """`half_at_a_time` of each pair, levels (m, F), (m,)."""
+    found = np.empty(levels.shape[0])
+    for p in range(levels.shape[0]):
+        found[p] = half_at_a_time(ratio, levels[p], identifying)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def log_odds(
+    levels: np.ndarray,
+    log_weight: np.ndarray,
+    log_level: np.ndarray,
+    same: np.ndarray,
+    ratio: np.ndarray,
+    identifying: np.ndarray,
+    share: float,
+) -> np.ndarray:
+    """log P(same) / P(different) of each pair, (m,), see `PairClasses.log_odds`.
+
+    ratio[c, f, level] is P(level | strangers) / P(level | class c), `identifying` the fields that
+    tell things apart, and `share` how many look-alikes there are for each pair of a
+    class that is "same".
+    """
+    n_classes, n_fields = log_weight.size, levels.shape[1]
+    found = np.empty(levels.shape[0])
+    joint = np.empty(n_classes)
+    for p in range(levels.shape[0]):
+        for c in range(n_classes):
+            joint[c] = log_weight[c]
+            for f in range(n_fields):
+                joint[c] += log_level[c, f, levels[p, f]]
+        top = joint.max()
+        yes, no = 0.0, 0.0
+        for c in range(n_classes):
+            chance = np.exp(joint[c] - top)
+            yes += chance * same[c]
+            no += chance * (1.0 - same[c])
+            if same[c] > 0.5 and identifying.size > 1:
+                no += chance * same[c] * share * half_at_a_time(ratio[c], levels[p], identifying)
+        found[p] = np.log(max(yes, 1e-300)) - np.log(max(no, 1e-300))
+    return found

@@ -11,6 +11,12 @@ by chance, in the year of birth and the town, say, cannot be seen there, and pai
 else in common would fall to "same", the class that has a few of everything. So strangers are a
 class of their own, which is not learned: random pairs show its shape, and its weight is that of all
 pairs there are, less those that are too strange to be candidates.
+
+Within a class that is "same" pairs are not equally sure. Each such class has look-alikes: things
+that are like strangers in half of the fields that identify them and share the others (rooms of a
+hotel, shops of a chain). There are few of them, but they are the likelier the more of its
+identifying fields a pair disagrees in. So a pair that agrees in all of them is nearly certain, and
+a single answer against it is rather a wrong answer than news about its whole class.
 """
 
 from __future__ import annotations
@@ -39,6 +45,10 @@ _PRIOR = 5.0  # pairs that the expected shape of a class counts for, in each fie
 _UNSURE = 3.0  # nats: pairs up to this are in doubt
 _REACHED = 0.2  # of the strangers that might pass for the same are candidates, roughly
 _LEAST_SAME = 1e-4  # probability that a class is "same", however strange it is
+_LOOK_ALIKES = 0.01  # things that look the same, for each pair of a class that is "same"
+_LARGEST_RATIO = 30.0  # nats, of strangers to a class in one field
+_FAR = 20.0  # nats from look-alikes, and as far on their side: beyond that is no clearer
+_FIVE = 5.0  # nats that clearness is counted in
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
 _SAME_SHAPE = np.array(
@@ -48,6 +58,7 @@ _STRANGE_SHAPE = np.array(
     [0, 0, 0.4, 0.2, 0.15, 0.08, 0.05, 0.03, 0.02, 0.01, 0.005, 0.005, 0.03, 0.01, 0.01]
 )
 _PRESENT = SCORES == SCORES
+_NONE = np.empty(0, dtype=np.int64)
 
 
 class PairClasses(NamedTuple):
@@ -67,6 +78,10 @@ class PairClasses(NamedTuple):
     doubt : float
         Pairs that are neither surely the same nor surely different, for each that is likely the
         same: near 0 if there are two groups of pairs with little in between.
+    identifying : (I,) int64
+        Fields that tell things apart; fewer than two where nobody knows.
+    middle : float
+        Mean of −log E(Π_f r_f) in the class that agrees most, see `clearness`.
     """
 
     log_weight: Float
@@ -74,6 +89,8 @@ class PairClasses(NamedTuple):
     same: Float
     separation: float
     doubt: float
+    identifying: NDArray[np.int64] = _NONE
+    middle: float = 0.0
 
     def shares(self, levels: NDArray[np.int8]) -> Float:
         """Probabilities of the classes of pairs with these levels (m, F), (m, C)."""
@@ -81,16 +98,42 @@ class PairClasses(NamedTuple):
         _kernels.expect(levels, self.log_weight, self.log_level, share)
         return share
 
-    def log_odds(self, levels: NDArray[np.int8], same: Float | None = None) -> Float:
-        """log P(same) / P(different), (m,)."""
-        same = self.same if same is None else same
-        joint = self.log_weight + sum(
-            self.log_level[:, f, levels[:, f]].T for f in range(levels.shape[1])
+    def log_odds(self, levels: NDArray[np.int8]) -> Float:
+        """log P(same) / P(different) of pairs with these levels (m, F), (m,).
+
+        log Σ_c w_c s_c P_c  −  log Σ_c w_c [1 − s_c + ε s_c E(Π_f r_cf)] P_c
+
+        with weights w, probabilities s that a class is "same" and P_c of the levels. The last term
+        is of look-alikes, only of classes with s > 1/2: r_cf is P(level of f | strangers) / P(level
+        of f | c), and the mean is over all halves of the identifying fields (two at least).
+        """
+        return _kernels.log_odds(
+            levels,
+            self.log_weight,
+            self.log_level,
+            self.same,
+            self._ratio(),
+            self.identifying,
+            _LOOK_ALIKES,
         )
-        with np.errstate(divide="ignore"):
-            yes = np.logaddexp.reduce(joint + np.log(same), axis=1)
-            no = np.logaddexp.reduce(joint + np.log1p(-same), axis=1)
-        return np.asarray(yes - no)
+
+    def _ratio(self) -> Float:
+        """P(level | strangers) / P(level | class), (C, F, levels)."""
+        spread = self.log_level[-1] - self.log_level
+        return np.exp(np.clip(spread, -_LARGEST_RATIO, _LARGEST_RATIO))
+
+    def clearness(self, levels: NDArray[np.int8], share: Float) -> Float:
+        """How far pairs of the class that agrees most are from its look-alikes, (m,).
+
+        −log E(Π_f r_f) as in `log_odds`, less its mean in the class, by 5 nats; times the pair's
+        share of the class, from `shares` (m, C). 0 where no fields identify.
+        """
+        if self.identifying.size < 2:
+            return np.zeros(len(levels))
+        top = int(self.same.argmax())
+        alike = _kernels.look_alike(self._ratio()[top], levels, self.identifying)
+        nats = np.clip(-np.log(np.maximum(alike, 1e-300)), -_FAR, _FAR)
+        return share[:, top] * (nats - self.middle) / _FIVE
 
 
 def fit_classes(
@@ -116,12 +159,12 @@ def fit_classes(
     centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
     fit = _run(levels, share, centres, _ITERATIONS)
     fit = _grow(levels, fit, strangers)
-    same, _ = label_classes(fit.log_level, strangers)
+    same, identifying = label_classes(fit.log_level, strangers)
     separation = float(np.square(fit.share).sum(axis=1).mean())
-    found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0)
+    found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0, identifying)
     found = _with_strangers(found, strangers, per_candidate)
     found = _cleared(found, levels, np.concatenate([fit.centres, strangers[None]]))
-    return found._replace(doubt=_doubt(found.log_odds(levels)))
+    return found._replace(doubt=_doubt(found.log_odds(levels)), middle=_middle(found, levels))
 
 
 def _with_strangers(classes: PairClasses, shape: Float, per_candidate: float) -> PairClasses:
@@ -138,6 +181,12 @@ def _with_strangers(classes: PairClasses, shape: Float, per_candidate: float) ->
 def _doubt(log_odds: Float) -> float:
     unsure = float((np.abs(log_odds) < _UNSURE).sum())
     return unsure / max(float((log_odds > 0).sum()), 1.0)
+
+
+def _middle(classes: PairClasses, levels: NDArray[np.int8]) -> float:
+    share = classes.shares(levels)
+    held = max(float(share[:, int(classes.same.argmax())].sum()), 1e-300)
+    return float(_FIVE * classes.clearness(levels, share).sum() / held)
 
 
 def _by_expectation(strangers: Float, n_records: int) -> PairClasses:
@@ -293,8 +342,8 @@ def _split(
     )
 
 
-def label_classes(log_level: Float, strangers: Float) -> tuple[Float, int]:
-    """Probability that each class is "same", (C,), and the class that surely is.
+def label_classes(log_level: Float, strangers: Float) -> tuple[Float, NDArray[np.int64]]:
+    """Probability that each class is "same", (C,), and the fields that identify, (I,).
 
     The class that agrees most is "same". Another one is compared with it and with strangers in
     every field that identifies (by Kullback-Leibler, at least one nat and a tenth of all); its
@@ -318,8 +367,10 @@ def label_classes(log_level: Float, strangers: Float) -> tuple[Float, int]:
     # In nats; that all fields are strange says more than that two are.
     odds = 8.0 * (decisive - 0.5) - 5.0 * (1.0 - place.mean(axis=1))
     same = 1.0 / (1.0 + np.exp(-odds))
-    same[top] = 0.99
-    return np.clip(same, _LEAST_SAME, 0.99), top
+    same = np.clip(same, _LEAST_SAME, 0.99)
+    # Of the class that agrees most its look-alikes are what may be different, if there can be any.
+    same[top] = 1.0 - _LEAST_SAME if identifying.sum() > 1 else 0.99
+    return same, np.flatnonzero(identifying)
 
 
 def _agreement(shape: Float) -> Float:

@@ -243,7 +243,7 @@ class Dossier(ConstrainedClusterer):
         self.labels_ = labels
         self.n_clusters_ = int(labels.max()) + 1
         self.precision_ = expected_precision(solution)
-        self.recall_ = expected_recall(solution)
+        self.recall_ = expected_recall(solution, problem.exclusive)
         self.candidate_recall_ = float(hits.mean()) if hits.size else float("nan")
         self.threshold_ = solution.threshold
         self.error_rate_ = solution.belief.error_rate
@@ -281,7 +281,7 @@ class Dossier(ConstrainedClusterer):
         levels = Comparison(self.fields_).levels(rows)
         n = self.labels_.size
         every = unique_pairs(np.concatenate([rows, self.constraints_.pairs]), n)
-        said = told(every, self.constraints_, self.error_rate_, n)
+        said = told(every, self.constraints_, self.belief_, n)
         at = places(np.sort(rows, axis=1), every, n)
         own = rows[:, 0] == rows[:, 1]
         answers = np.where(own, np.inf, said[np.where(own, 0, at)] if every.size else 0.0)

@@ -6,12 +6,14 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from coterie.records.problem import Solution, logistic
 
 __all__ = ["expected_precision", "expected_recall"]
 
 Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 
 def expected_precision(solution: Solution) -> float:
@@ -20,8 +22,11 @@ def expected_precision(solution: Solution) -> float:
     return float(chance[joined].mean()) if joined.any() else 1.0
 
 
-def expected_recall(solution: Solution) -> float:
+def expected_recall(solution: Solution, exclusive: Int | None = None) -> float:
     """Expected share of the pairs that are the same that are joined; 1 without any.
+
+    Where records of one of the `exclusive` groups (n,) are never the same (−1: no group), a pair of
+    clusters that both hold one is not missed: its records have found what they are the same as.
 
     The doubt about a pair that is apart has two parts. Which class it is of is its own affair:
     such doubts add up to a number of pairs that are missed. What a class is that counts as
@@ -35,8 +40,11 @@ def expected_recall(solution: Solution) -> float:
     with np.errstate(divide="ignore"):
         odds = np.log(belief.classes.same) - np.log1p(-belief.classes.same)
     of_class = logistic(belief.scale * odds + belief.of_class)  # (C,) P(a class is "same")
-    share = belief.classes.shares(solution.levels[~joined]) * of_class
-    part = chance[~joined, None] * share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+    apart = np.flatnonzero(~joined)
+    if exclusive is not None and (exclusive >= 0).any():
+        apart = apart[~_both_hold(solution.labels, exclusive, solution.pairs[apart])]
+    share = belief.classes.shares(solution.levels[apart]) * of_class
+    part = chance[apart, None] * share / np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
     missed = part.sum(axis=0)  # (C,) Σp by class
     settled = of_class >= 0.5
     alone = float(missed[settled].sum())
@@ -52,6 +60,17 @@ def expected_recall(solution: Solution) -> float:
         total = found + alone + many
         recall += weight * (found / total if total > 0 else 1.0)
     return float(recall)
+
+
+def _both_hold(labels: Int, exclusive: Int, pairs: Int) -> NDArray[np.bool_]:
+    """Whether the clusters of the two records of a pair (m, 2) hold records of one group, (m,)."""
+    held = np.flatnonzero(exclusive >= 0)
+    holds = sparse.csr_array(
+        (np.ones(held.size, dtype=np.int32), (labels[held], exclusive[held])),
+        shape=(int(labels.max()) + 1, int(exclusive.max()) + 1),
+    )
+    a, b = labels[pairs].T
+    return np.asarray(holds[a].multiply(holds[b]).sum(axis=1)).ravel() > 0
 
 
 def _chances(solution: Solution) -> tuple[Float, NDArray[np.bool_]]:

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.records.comparison import LEVELS
+from coterie.records.comparison import BOTH_MISSING, LEVELS
 from coterie.records.learning import Belief
 
-__all__ = ["PairExplanation", "explain_levels"]
+__all__ = ["PairExplanation", "explain_levels", "odds_in_words"]
 
 _LEADS = 0.25  # from here on a pair leads, or another does
+_LITTLE, _VERY_MANY = 1.25, 1e6  # times
 _ORDERS = 32  # in which fields are looked at, and each of them backwards
 
 
@@ -48,15 +49,51 @@ class PairExplanation(NamedTuple):
         return float(1.0 / (1.0 + np.exp(-np.clip(self.log_odds, -700, 700))))
 
     def in_words(self) -> str:
-        """What each adds, the weightiest first: "phone the same, and rare +4.1, …"."""
+        """What each says, the weightiest first, and at the end what says little.
+
+        "phone the same, and rare: 60 times likelier the same; …".
+        """
         order = np.argsort(-np.abs(self.terms), kind="stable")
-        parts = [f"{self.names[f]} {self.findings[f]} {self.terms[f]:+.1f}" for f in order]
+        said = [(f"{self.names[f]} {self.findings[f]}", float(self.terms[f])) for f in order]
         if self.answers:
-            parts.append(f"answers {self.answers:+.1f}")
-        return f"{', '.join(parts)}; any pair {self.start:+.1f}"
+            said.append(("what was answered", self.answers))
+        parts = [f"{what}: {odds_in_words(term)}" for what, term in said if not _is_little(term)]
+        little = [what for what, term in said if _is_little(term)]
+        if little:
+            parts.append(f"of little weight: {', '.join(little)}")
+        return f"{'; '.join(parts)}; before looking: {odds_in_words(self.start)}"
 
     def __str__(self) -> str:
         return f"{self.probability:.0%} same: {self.in_words()}"
+
+
+def _is_little(nats: float) -> bool:
+    return abs(nats) < np.log(_LITTLE)
+
+
+def odds_in_words(nats: float) -> str:
+    """How much likelier log-odds make one than the other, with two digits at most.
+
+    >>> odds_in_words(4.1), odds_in_words(-0.7), odds_in_words(0.05), odds_in_words(-np.inf)
+    ('60 times likelier the same', 'twice as likely different', 'says little', 'surely different')
+    """
+    which = "the same" if nats > 0 else "different"
+    if _is_little(nats):
+        return "says little"
+    if not np.isfinite(nats):
+        return f"surely {which}"
+    if abs(nats) >= np.log(_VERY_MANY):
+        return f"over a million times likelier {which}"
+    times = float(np.exp(abs(nats)))
+    digits = 1 - int(np.floor(np.log10(times)))
+    times = round(times, min(digits, 1) if times < 10 else digits)  # 1.4, 2, 18, 60, 1,200
+    if times == 2:
+        return f"twice as likely {which}"
+    return (
+        f"{times:,.0f} times likelier {which}"
+        if times >= 3
+        else f"{times:g} times likelier {which}"
+    )
 
 
 def explain_levels(
@@ -96,13 +133,10 @@ def _words_of(lead: float) -> str:
 
 
 def _log_odds(belief: Belief, levels: NDArray[np.int8], looked_at: Any) -> float:
-    """By some of the fields."""
+    """By some of the fields. The others count as missing, which says the same of all classes."""
     at = np.asarray(looked_at, dtype=np.int64)
-    joint = belief.classes.log_weight.copy()
-    for f in at:
-        joint += belief.classes.log_level[:, f, levels[f]]
-    share = np.exp(joint - np.logaddexp.reduce(joint))
-    same = belief.classes.same
-    odds = np.log(max(share @ same, 1e-300)) - np.log(max(share @ (1 - same), 1e-300))
-    found = belief.scale * odds + share @ belief.of_class
+    seen = np.full((1, levels.size), BOTH_MISSING, dtype=np.int8)
+    seen[0, at] = levels[at]
+    found = belief.scale * belief.classes.log_odds(seen)[0]
+    found += belief.by_class(seen)[0]
     return float(found + belief.of_level[at, levels[at]].sum())

@@ -1,18 +1,23 @@
 """P(same) by the answers: a regularised logistic regression around what was found without any.
 
 log-odds(pair) = a · (log-odds by the classes) + Σ_c β_c P(class c | pair) + Σ_f δ_f[level of f]
-                 + γ · lead(pair)
+                 + γ · lead(pair) + κ · clearness(pair)
 
-a is near 1, β, γ and δ near 0, unless answers say otherwise: β can turn the opinion about a whole
-class of pairs after a few of them, γ tells how much it counts that another record is more alike
-(`rivals`). How near, and how often answers are wrong, are weighed by how probable they make the
-answers (Laplace's approximation of the evidence). One of the possibilities is that the start is
-right. It is the likelier beforehand the fewer pairs are in doubt: where the classes are clear-cut,
-a few answers against them are wrong answers rather than news.
+a is near 1, β, γ, δ and κ near 0, unless answers say otherwise: β can turn the opinion about a
+whole class of pairs after a few of them, γ tells how much it counts that another record is more
+alike (`rivals`), κ how much that a pair is unlike the look-alikes of its class. How near, and how
+often answers are wrong, are weighed by how probable they make the answers (Laplace's approximation
+of the evidence). One of the possibilities is that the start is right. It is the likelier beforehand
+the fewer pairs are in doubt: where the classes are clear-cut, a few answers against them are wrong
+answers rather than news.
 
 That records most alike are the same is known before any answer: it is why somebody looks for them.
-So pairs of the class that agrees most count as a few answers "same" (`anchors_of`). Without them
-one or two answers "different" about it, among many about strangers, would turn all of it.
+And that those least alike are not. So some pairs of either kind count as answers (`anchors_of`).
+Without them one or two answers "different", among many about strangers, would turn a whole class;
+and a tenth of wrong answers would pass for the truth about a tenth of the pairs.
+
+An answer says something about its own pair twice: by itself, and by what was learned from it, which
+is part of the log-odds by the fields. `Belief.heard` is the second part, so that it counts once.
 """
 
 from __future__ import annotations
@@ -32,17 +37,18 @@ Float = NDArray[np.float64]
 
 
 class _Start(NamedTuple):
-    """How far a, γ, β and δ may be from the start: standard deviations."""
+    """How far a, γ, κ, β and δ may be from the start: standard deviations."""
 
     scale: float
     of_lead: float
+    of_clearness: float
     of_class: float
     of_level: float
 
 
-_RIGHT = _Start(0.05, 0.3, 0.3, 0.03)
+_RIGHT = _Start(0.05, 0.3, 0.3, 0.3, 0.03)
 _OFF = tuple(
-    _Start(0.15, gamma, beta, delta)
+    _Start(0.15, gamma, 2.0, beta, delta)
     for gamma in (0.3, 2.0)
     for beta in (1.0, 2.0)
     for delta in (0.1, 0.3, 0.5)
@@ -51,9 +57,10 @@ _LEAST_DOUBT = 0.01  # that the start is off, however clear-cut it seems
 _ERROR_RATES = (0.02, 0.05, 0.1, 0.2)  # of answers, to choose from
 _FEW_ERRORS = 15.0  # the prior of the error rate is (1 − ε)^15
 _STEPS = 50
-_ANCHORS = 20  # pairs of the class that agrees most
-_ANCHORS_COUNT = 5.0  # answers "same" that they are together
-_ANCHORS_WRONG = 0.05  # of them, as of any answers
+_LEAST_LEFT = 0.2  # of what is known about a pair, without the answer about it
+_ANCHORS = 20  # pairs that are surely the same, and as many that are surely different
+_ANCHORS_COUNT = 16.0  # answers that those of one kind are together
+_ANCHORS_WRONG = 0.02  # of them
 
 
 class Answers(NamedTuple):
@@ -61,6 +68,7 @@ class Answers(NamedTuple):
 
     Attributes
     ----------
+    pairs : (m, 2) int64
     levels : (m, F) int8
     lead : (m,)
         See `Rivals.lead`.
@@ -71,6 +79,7 @@ class Answers(NamedTuple):
         How many times each counts.
     """
 
+    pairs: NDArray[np.int64]
     levels: NDArray[np.int8]
     lead: Float
     same: NDArray[np.bool_]
@@ -80,6 +89,7 @@ class Answers(NamedTuple):
     def and_others(self, others: Answers) -> Answers:
         """These answers and then others."""
         return Answers(
+            np.concatenate([self.pairs, others.pairs]),
             np.concatenate([self.levels, others.levels]),
             np.concatenate([self.lead, others.lead]),
             np.concatenate([self.same, others.same]),
@@ -98,20 +108,29 @@ class Belief(NamedTuple):
         a.
     of_lead : float
         γ.
+    of_clearness : float
+        κ.
     of_class : (C,)
         β.
     of_level : (F, levels)
         δ.
     error_rate : float
         Of answers.
+    answered : (k, 2) int64
+        Pairs that it was learned from.
+    heard : (k,)
+        How much of the log-odds of each by the fields comes from the answer about itself.
     """
 
     classes: PairClasses
     scale: float
     of_lead: float
+    of_clearness: float
     of_class: Float
     of_level: Float
     error_rate: float
+    answered: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
+    heard: Float = np.empty(0)
 
     def log_odds(self, levels: NDArray[np.int8], pairs: NDArray[np.int64], rivals: Rivals) -> Float:
         """log P(same) / P(different) of pairs (m, 2) by the fields, levels (m, F), and rivals."""
@@ -119,30 +138,52 @@ class Belief(NamedTuple):
         found = self.scale * base
         if self.of_lead:
             found += self.of_lead * rivals.lead(pairs, base)
-        if self.of_class.any():
-            found += self.classes.shares(levels) @ self.of_class
+        if self.of_class.any() or self.of_clearness:
+            found += self.by_class(levels)
         for f in np.flatnonzero(self.of_level.any(axis=1)):
             found += self.of_level[f, levels[:, f]]
         return np.asarray(found)
 
+    def by_class(self, levels: NDArray[np.int8]) -> Float:
+        """What answers about whole classes add, (m,)."""
+        share = self.classes.shares(levels)
+        clear = self.classes.clearness(levels, share)
+        return np.asarray(share @ self.of_class + self.of_clearness * clear)
 
-def anchors_of(classes: PairClasses, levels: NDArray[np.int8]) -> Answers:
-    """Candidate pairs, levels (m, F), of the class that agrees most, as a few answers "same".
 
-    They are spread evenly over its log-odds. What a lead means they leave open.
+def anchors_of(classes: PairClasses, pairs: NDArray[np.int64], levels: NDArray[np.int8]) -> Answers:
+    """Of candidate pairs (m, 2), levels (m, F), some that are clear, as answers known beforehand.
+
+    "Same" are pairs of the class that agrees most, spread evenly over the half of them that is
+    furthest from look-alikes; "different" are spread over the half of all others that is least
+    alike. What a lead means they leave open.
     """
-    top = classes.shares(levels)[:, int(classes.same.argmax())] > 0.5
-    mine = np.flatnonzero(top & (classes.log_odds(levels) > 0))
-    order = mine[np.argsort(classes.log_odds(levels[mine]), kind="stable")]
-    some = order[np.linspace(0, mine.size - 1, min(mine.size, _ANCHORS)).astype(np.int64)]
-    each = min(_ANCHORS_COUNT / max(some.size, 1), 1.0)
+    share = classes.shares(levels)
+    odds = classes.log_odds(levels)
+    mine = np.flatnonzero((share[:, int(classes.same.argmax())] > 0.5) & (odds > 0))
+    clear = classes.clearness(levels[mine], share[mine])
+    same = _spread(mine[np.lexsort((odds[mine], clear))][mine.size // 2 :])
+    others = np.flatnonzero(odds < 0)
+    different = _spread(others[np.argsort(odds[others], kind="stable")][: others.size // 2])
+    some = np.concatenate([same, different])
     return Answers(
+        pairs[some],
         levels[some],
         np.zeros(some.size),
-        np.ones(some.size, dtype=np.bool_),
+        np.arange(some.size) < same.size,
         np.full(some.size, _ANCHORS_WRONG),
-        np.full(some.size, each),
+        np.concatenate([_weights(same.size), _weights(different.size)]),
     )
+
+
+def _spread(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A few of them, evenly."""
+    return order[np.linspace(0, order.size - 1, min(order.size, _ANCHORS)).astype(np.int64)]
+
+
+def _weights(count: int) -> Float:
+    """Of the anchors of one kind: never more than one answer each."""
+    return np.full(count, min(_ANCHORS_COUNT / max(count, 1), 1.0))
 
 
 def learn(
@@ -165,15 +206,18 @@ def learn(
     n_classes, n_fields, _ = classes.log_level.shape
     if not answers.same.size:
         rate = _ERROR_RATES[1] if error_rate is None else error_rate
-        return Belief(classes, 1.0, 0.0, np.zeros(n_classes), np.zeros((n_fields, N_LEVELS)), rate)
+        nothing = np.zeros(n_classes), np.zeros((n_fields, N_LEVELS))
+        return Belief(classes, 1.0, 0.0, 0.0, *nothing, rate)
+    n_answers = answers.same.size
     if anchors is not None:
         answers = answers.and_others(anchors)
     used = _stepped(answers.levels)
     columns = np.flatnonzero(used.any(axis=0))
     base = classes.log_odds(answers.levels)
     shares = classes.shares(answers.levels)
-    design = np.column_stack([base, answers.lead, shares, used[:, columns]])
-    widths = 1, 1, n_classes, columns.size
+    clear = classes.clearness(answers.levels, shares)
+    design = np.column_stack([base, answers.lead, clear, shares, used[:, columns]])
+    widths = 1, 1, 1, n_classes, columns.size
     rates = _ERROR_RATES if error_rate is None else (error_rate,)
     fits: list[_Fitted] = []
     for start, before in _possible_starts(classes.doubt):
@@ -186,15 +230,19 @@ def learn(
     share = np.exp(evidence - np.logaddexp.reduce(evidence))
     weights = share @ np.array([fit.weights for fit in fits])
     rate = float(share @ np.array([fit.error_rate for fit in fits]))
+    heard = share @ np.array([fit.heard[:n_answers] for fit in fits])
     steps = np.zeros(n_fields * N_LEVELS)
-    steps[columns] = weights[n_classes + 2 :]
+    steps[columns] = weights[n_classes + 3 :]
     return Belief(
         classes,
         float(weights[0]),
         float(weights[1]),
-        weights[2 : n_classes + 2],
+        float(weights[2]),
+        weights[3 : n_classes + 3],
         steps.reshape(n_fields, N_LEVELS) @ _STEPS_OF.T,
         rate,
+        answers.pairs[:n_answers],
+        heard,
     )
 
 
@@ -227,6 +275,7 @@ class _Fitted(NamedTuple):
     weights: Float
     error_rate: float
     evidence: float
+    heard: Float  # (m,) what each answer adds to the log-odds of its own pair
 
 
 def _as_it_was(design: Float) -> Float:
@@ -272,7 +321,18 @@ def _fit(
             break
     _, logdet = np.linalg.slogdet(information)
     evidence = before + value + 0.5 * np.log(precision).sum() - 0.5 * logdet
-    return _Fitted(weights, error_rate, float(evidence + _FEW_ERRORS * np.log1p(-error_rate)))
+    evidence += _FEW_ERRORS * np.log1p(-error_rate)
+    heard = _heard(design, information, *_derivatives(design @ weights, answers, wrong))
+    return _Fitted(weights, error_rate, float(evidence), heard)
+
+
+def _heard(design: Float, information: Float, slope: Float, curve: Float) -> Float:
+    """By how much each z is larger for its own answer, (m,): one Newton step without it.
+
+    With h = x' H⁻¹ x, taking x out of H leaves h / (1 − curve h); never more than the whole.
+    """
+    leverage = np.einsum("ij,ji->i", design, np.linalg.solve(information, design.T))
+    return np.asarray(slope * leverage / np.maximum(1.0 - curve * leverage, _LEAST_LEFT))
 
 
 def _distance(weights: Float, mean: Float, precision: Float) -> float:

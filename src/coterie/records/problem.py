@@ -99,7 +99,7 @@ def pose(fields: list[Field], exclusive: Int, extra: Int) -> RecordProblem:
     levels = comparison.levels(pairs)
     classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n)
     rivals = find_rivals(n, pairs, classes.log_odds(levels))
-    anchors = anchors_of(classes, levels)
+    anchors = anchors_of(classes, pairs, levels)
     return RecordProblem(n, comparison, pairs, levels, classes, exclusive, rivals, anchors)
 
 
@@ -122,12 +122,13 @@ def solve(
 
     Without a `threshold` the one of the best expected F1 is taken, see `best_threshold`.
     """
+    constraints = _hard_once(constraints)
     answers = answers_of(problem, constraints)
     belief = learn(problem.classes, answers, error_rate, problem.anchors)
     pairs = _close(problem, belief, constraints.pairs)
     levels = _levels(problem, pairs)
     by_fields = belief.log_odds(levels, pairs, problem.rivals)
-    log_odds = by_fields + told(pairs, constraints, belief.error_rate, problem.n)
+    log_odds = by_fields + told(pairs, constraints, belief, problem.n)
     if threshold is None:
         counted = np.where(constraints.is_hard, 1.0, constraints.weight).sum()
         threshold = best_threshold(logistic(log_odds), float(counted))
@@ -142,6 +143,23 @@ def solve(
         problem.exclusive[:, None],
     )
     return Solution(belief, pairs, levels, by_fields, log_odds, partition(graph), threshold)
+
+
+def _hard_once(constraints: Constraints) -> Constraints:
+    """A hard pair that is given twice says nothing more."""
+    c = constraints
+    _, first = np.unique(np.column_stack([c.pairs, c.kind, c.is_hard]), axis=0, return_index=True)
+    kept = ~c.is_hard
+    kept[first] = True
+    if kept.all():
+        return c
+    return Constraints.from_arrays(
+        c.n_samples,
+        c.pairs[kept],
+        c.kind[kept],
+        weight=c.weight[kept],
+        certainty=c.certainty[kept],
+    )
 
 
 def best_threshold(chance: Float, n_answers: float) -> float:
@@ -165,6 +183,7 @@ def answers_of(problem: RecordProblem, constraints: Constraints) -> Answers:
     wrong = np.where(constraints.is_hard, _SURE, 1.0 - constraints.certainty)
     levels = problem.comparison.levels(constraints.pairs[used])
     return Answers(
+        constraints.pairs[used],
         levels,
         problem.rivals.lead(constraints.pairs[used], problem.classes.log_odds(levels)),
         constraints.kind[used] > 0,
@@ -173,11 +192,16 @@ def answers_of(problem: RecordProblem, constraints: Constraints) -> Answers:
     )
 
 
-def told(pairs: Int, constraints: Constraints, error_rate: float, n: int) -> Float:
-    """What the answers add to the log-odds of each pair (m,); every answered pair is among them."""
-    strength = constraints.strength(1.0 - min(max(error_rate, 1e-6), 0.49)) * constraints.kind
+def told(pairs: Int, constraints: Constraints, belief: Belief, n: int) -> Float:
+    """What the answers add to the log-odds of each pair (m,); every answered pair is among them.
+
+    Less what was learned from them and is in the log-odds by the fields already.
+    """
+    rate = min(max(belief.error_rate, 1e-6), 0.49)
+    strength = constraints.strength(1.0 - rate) * constraints.kind
     found = np.zeros(len(pairs))
     np.add.at(found, places(constraints.pairs, pairs, n), strength)
+    np.add.at(found, places(belief.answered, pairs, n), -belief.heard)
     return found
 
 

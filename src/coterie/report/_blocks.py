@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -87,10 +87,17 @@ def bar_cell(value: str, share: float, class_: str = "") -> Cell:
     return Cell(tag("td", tag("span", value, class_="value"), bar, class_="bars"))
 
 
-def waterfall(caption: str, names: Sequence[str], steps: Sequence[float], end: str) -> Html:
+def waterfall(
+    caption: str,
+    names: Sequence[str],
+    steps: Sequence[float],
+    end: str,
+    in_words: Callable[[float], str],
+) -> Html:
     """Steps one after the other, each a bar from where the last one ended; then the whole.
 
-    A table, so that it can be read aloud and on a phone.
+    Steps are log-odds; `in_words` says what one means. A table, so that it can be read aloud and
+    on a phone.
     """
     ends = [0.0, *accumulate(steps)]
     low, high = min(ends), max(ends)
@@ -102,5 +109,7 @@ def waterfall(caption: str, names: Sequence[str], steps: Sequence[float], end: s
         kind = "up" if stop >= start else "down"
         style = f"--x:{100 * left:.1f}%;--w:{100 * width:.1f}%"
         bar = Cell(tag("td", tag("span", class_=f"bar {kind}", style=style), class_="bars"))
-        rows.append([name, f"{stop - start:+.1f}".replace("-", "\N{MINUS SIGN}"), bar])
-    return table(caption, ["", "nats", ""], rows, "waterfall")
+        step = stop - start
+        number = f"{step:+.1f}".replace("-", "\N{MINUS SIGN}")
+        rows.append([name, number, bar, in_words(step)])
+    return table(caption, ["", "log-odds", "", "in words"], rows, "waterfall")

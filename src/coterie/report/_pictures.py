@@ -118,7 +118,9 @@ def _lines(segments: FloatArray, kind: str) -> Html | None:
 def _number_on(points: FloatArray, name: str) -> Html | None:
     if not len(points):
         return None
-    x, y = np.median(points, axis=0)
+    middle = np.median(points, axis=0)
+    # At a row: a cluster of two heaps has nothing in its middle.
+    x, y = points[np.argmin(((points - middle) ** 2).sum(axis=1))]
     return tag("text", name, x=f"{x:.0f}", y=f"{y:.0f}", class_="name")
 
 

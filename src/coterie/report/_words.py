@@ -48,7 +48,8 @@ def summary(facts: Facts) -> list[str]:
 
 def _what(facts: Facts) -> str:
     method = type(facts.model).__name__
-    rows = f"{count(facts.n, 'row')} of {count(len(facts.names), 'column')}"
+    words = facts.sparse and all(":" in name for name in facts.names)
+    rows = f"{count(facts.n, 'row')} of {count(len(facts.names), 'word' if words else 'column')}"
     where = "are in one cluster" if facts.n > 1 else "is in one cluster"
     if len(facts.clusters) > 1:
         where = f"were divided into {len(facts.clusters)} clusters"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.constraints import Constraints
 from coterie.exceptions import CoterieWarning, InvalidData
 from coterie.plot.inputs import as_rows, broken_mask
 from coterie.plot.layout import Projection, project
@@ -62,7 +63,7 @@ def build_fitted_report(
     return build_report(
         bundle.model,
         X,
-        constraints=fitted.constraints,
+        constraints=_constraints(fitted),
         feature_names=names,
         ids=None if recipe.id_column is None else fitted.ids,
         records=_records(table, recipe.columns, {recipe.id_column, truth}),
@@ -97,6 +98,15 @@ def _about_pairs(fitted: Fitted) -> list[str]:
         f"{broken} of the pairs{place} are broken, but {noted} were in fitting: other pairs, or "
         "other rows than then"
     ]
+
+
+def _constraints(fitted: Fitted) -> Constraints | None:
+    """The pairs of the fit; none, where it is known that there were none."""
+    noted = fitted.bundle.made
+    without = "constraints" in noted and noted["constraints"] is None
+    if fitted.constraints is None and without and "--exclusive" not in noted.get("command", ()):
+        return Constraints(len(fitted.bundle.model.labels_))
+    return fitted.constraints
 
 
 def _made(fitted: Fitted) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from coterie.metrics import pairwise_scores
+from coterie.records import odds_in_words
 from coterie.report._blocks import Section, bar_cell, section, table, waterfall
 from coterie.report._html import Html, tag
 from coterie.report._made import how_it_was_made
@@ -165,7 +166,9 @@ def _pair_card(story: _Story, i: int, j: int, said: str = "") -> Html:
         "article",
         heading,
         table("The two records side by side", head, rows, "pair-rows"),
-        waterfall("What speaks for “same” (+) and against it", *_steps(found), "this pair"),
+        waterfall(
+            "What speaks for “same” (+) and against it", *_steps(found), "this pair", odds_in_words
+        ),
         class_="card",
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from coterie.exceptions import InvalidParameter
 from coterie.files import new_file
+from coterie.parameters import check_arguments
 from coterie.report import _sections
 from coterie.report._facts import gather
 from coterie.report._made import how_it_was_made
@@ -70,6 +71,7 @@ def build_report(
     -------
     str
     """
+    check_arguments(build_report, locals())
     if not hasattr(model, "get_params"):
         raise InvalidParameter(
             f"a report is about a fitted estimator, got {type(model).__name__}; for labels alone "
@@ -124,6 +126,7 @@ def write_report(path: str | os.PathLike[str], model: Any, X: Any, **options: An
     Path
         The file.
     """
+    check_arguments(write_report, locals())
     target = Path(path)
     written = build_report(model, X, **options)
     with new_file(target) as temporary:

@@ -253,6 +253,8 @@ def _of_records(desk: Desk, shown: Shown, at: int) -> dict[str, Any]:
         if not values:
             continue
         value, count = values.most_common(1)[0]
+        if count == 1 < inside.size:  # it is shared by none
+            continue
         stands_out.append(
             {
                 "name": name,

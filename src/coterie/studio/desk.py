@@ -100,8 +100,7 @@ class Desk:
             labels = self.session.labels()
             answers = self.session.n_asked
             constraints = self.session.constraints
-            # Where planning takes long it is done elsewhere, and nobody is to wait for a forecast.
-            self.forecast = None if self.session.plans_slowly else self.session.expected_gain
+            self.forecast = self.session.expected_gain
         stability = self.session.stability
         shown = Shown.of(labels, self._done)
         broken = int(broken_mask(constraints, shown.position).sum())

@@ -75,10 +75,11 @@ def _rows(found: tuple[Answer, ...]) -> list[int]:
 def _why(desk: Desk, answer: Answer, labels: Any) -> str:
     i, j = answer.rows
     together = labels[i] == labels[j]
+    said = "the same" if answer.sign > 0 else answer.answer
     if bool(together) != (answer.sign > 0):
         where = "are in one cluster" if together else "are in two clusters"
-        return f"Said to be {answer.answer}, but the two {where}."
-    return f"Said to be {answer.answer}, and others said the opposite."
+        return f"Said to be {said}, but the two {where}."
+    return f"Said to be {said}, and others said the opposite."
 
 
 def _chain(desk: Desk, found: tuple[Answer, ...]) -> str:

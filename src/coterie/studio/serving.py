@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -17,6 +18,9 @@ from coterie.studio.opening import Opening
 
 __all__ = ["Address", "serve"]
 
+# A clustering in another thread holds the interpreter for so many seconds at a time. An answer has
+# to get it back a dozen times, so Python's own 5 ms would be felt.
+_SWITCH = 0.0005
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -114,6 +118,7 @@ def serve(
         studio.open(opening)
     if browser:
         threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+    sys.setswitchinterval(_SWITCH)
     try:
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # Ctrl-C is how it ends

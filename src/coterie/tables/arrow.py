@@ -187,12 +187,13 @@ def _plain(values: Any) -> Any:
 
 
 def writable(values: Any) -> Any:
-    """Values that Parquet can hold: it knows no words of a dictionary as string_view."""
+    """Values that Parquet can hold: of string_view no dictionary, and before pyarrow 19 nothing."""
     arrow = import_module("pyarrow")
-    kind = values.type
+    kind, words = values.type, arrow.large_string()
+    if arrow.types.is_string_view(kind):
+        return values.cast(words)
     if not arrow.types.is_dictionary(kind) or not arrow.types.is_string_view(kind.value_type):
         return values
-    words = arrow.large_string()
     chunks = [
         arrow.DictionaryArray.from_arrays(chunk.indices, _cast(chunk.dictionary, words))
         for chunk in values.chunks

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.tables.formats import DATES, NUMBERS
 from coterie.tables.table import Table
 from coterie.words import nearest
@@ -87,8 +88,9 @@ class Choices(NamedTuple):
 
     def settled(self) -> Choices:
         """The same with ids and columns to drop taken from `columns`, whose kinds are checked."""
+        check_arguments(Choices, self._asdict())
         for name, kind in self.columns.items():
-            base, _, form = kind.partition("/")
+            base, _, form = str(kind).partition("/")
             forms = {"number": NUMBERS, "date": DATES}.get(base, ())
             if base not in KINDS or (form and form not in forms):
                 raise InvalidParameter(

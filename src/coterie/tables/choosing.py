@@ -9,9 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from coterie.exceptions import InvalidData
 from coterie.tables.choices import Choices
-from coterie.tables.formats import DATES, NUMBERS
+from coterie.tables.formats import DATES, NUMBERS, read_texts
 from coterie.tables.summary import ColumnSummary, unread
 
 __all__ = ["Use", "decide"]
@@ -21,6 +23,8 @@ _FEWEST = 20  # rows from which differing values tell something
 _DISTINCT = 0.9  # share of different values from which a column of text tells rows apart
 _WORDS = 5  # of a text, on average; shorter ones are names and codes
 _ID_NAME = re.compile(r"(?i)(^|[ _.-])(id|key|uuid|guid|index|idx|nr|no)$|Id$|ID$")
+_SURELY_ID = re.compile(r"(^|[ _.-])(id|ID|Id)$|[a-z](Id|ID)$")
+_VECTOR = re.compile(r"\s*\[\s*([-+.\d]|\]|nan|NaN|null)")
 
 
 class Use(NamedTuple):
@@ -65,7 +69,7 @@ def decide(source: str, summaries: Sequence[ColumnSummary], choices: Choices) ->
     return uses
 
 
-_COUNTING = ("numbers the rows", "an id: whole numbers that rise")
+_COUNTING = ("numbers the rows", "an id: whole numbers that rise", "an id by its name")
 
 
 def _speaks_comma(summaries: Sequence[ColumnSummary]) -> bool:
@@ -137,6 +141,8 @@ def _number(summary: ColumnSummary, comma: bool, asked: bool) -> Use | None:
             return Use("drop", reason=_COUNTING[0])
         if summary.rises and _ID_NAME.search(summary.name):
             return Use("drop", reason=_COUNTING[1])
+        if summary.whole and _SURELY_ID.search(summary.name):
+            return Use("drop", reason=_COUNTING[2])
     dots = summary.kind == "text" and not summary.read["comma"].bad
     if comma and dots and summary.read["comma"].moments != summary.moments:
         return Use(
@@ -154,12 +160,13 @@ def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> U
         if able:
             _refuse_two_units(source, summary, kind)
             return Use(kind, able[0], note=_doubt(summary, able))
-    if next(iter(summary.values), "").lstrip().startswith("["):
+    if _VECTOR.match(next(iter(summary.values), "")):
         return Use("vector")
     best = max(summary.read, key=lambda form: summary.read[form].moments.n)
     tally = summary.read[best]
     if summary.began_as_numbers or tally.moments.n > tally.bad:  # more likely a slip
         raise unread(source, summary.name, tally)
+    _refuse_two_decimal_signs(source, summary)
     return _text(source, summary, asked)
 
 
@@ -170,7 +177,8 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
     many = known >= _FEWEST and different >= _DISTINCT * known
     if many and _mean_words(counts) >= _WORDS:
         return Use("text")
-    if many and not asked:
+    of_ids = known >= _FEWEST and 2 * different >= known and _SURELY_ID.search(summary.name)
+    if (many or of_ids) and not asked:
         reason = "all different" if different == known else f"{different} of {known} different"
         if _ID_NAME.search(summary.name):
             reason = f"an id: {reason}"
@@ -222,4 +230,19 @@ def _refuse_two_units(source: str, summary: ColumnSummary, kind: str) -> None:
         raise InvalidData(
             f"{source}: column {summary.name!r} mixes {found}: bring them to one unit, or leave "
             "the column out with `drop`, or say `categorical`."
+        )
+
+
+def _refuse_two_decimal_signs(source: str, summary: ColumnSummary) -> None:
+    """Numbers of which some are written with a decimal comma and others with a point."""
+    point, comma = summary.read["point"], summary.read["comma"]
+    if not (point.bad and comma.bad) or point.bad + comma.bad > summary.known:
+        return
+    texts = list(summary.values)
+    no_point, no_comma = (np.isnan(read_texts(texts, form)) for form in NUMBERS)
+    if no_point.any() and no_comma.any() and not (no_point & no_comma).any():
+        found = f"{texts[int(no_point.argmax())]!r} and {texts[int(no_comma.argmax())]!r}"
+        raise InvalidData(
+            f"{source}: column {summary.name!r} writes decimals in two ways, {found}: write all "
+            "with one sign, or leave the column out with `drop`, or say `categorical`."
         )

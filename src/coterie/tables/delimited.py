@@ -12,14 +12,22 @@ import io
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie.exceptions import InvalidData
 from coterie.tables.arrow import give_back
-from coterie.tables.header import distinct_names
+from coterie.tables.header import (
+    NO_HEADER,
+    distinct_names,
+    header_at,
+    is_row,
+    numbered,
+    titles_left_out,
+)
 from coterie.tables.table import Column, Table
 from coterie.tables.unpacking import unpacked_gzip
 
@@ -27,22 +35,66 @@ __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
 _LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a long text
 _FOR_EXCEL = re.compile(rb"\A(?:\xef\xbb\xbf)?sep=.\r?\n")  # says which sign parts values
-_BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such files begin
+_MARKS = ",;\t|"  # a tie goes to the comma
+_FIRST_LOOK = 1 << 16  # bytes in which the header and some rows stand
+_LOOKED_AT = 20  # rows that tell where the header is
+
+
+class _Text(NamedTuple):
+    """A file as text.
+
+    Attributes
+    ----------
+    raw : bytes
+        In UTF-8. Lines above the header are blank, so that lines keep their numbers.
+    mark : str
+        The sign that parts values.
+    has_header : bool
+    notes : tuple of str
+    """
+
+    raw: bytes
+    mark: str
+    has_header: bool
+    notes: tuple[str, ...]
 
 
 def read_delimited(path: Path, delimiter: str | None = None) -> Table:
-    """A file with a header, plain or gzipped, in UTF-8; the delimiter is found if not given."""
-    raw, notes = _as_utf8(path, _checked_bytes(path))
-    first = raw.lstrip(b"\r\n").split(b"\n", 1)[0].decode("utf-8-sig", errors="replace")
-    # The sign that parts the header's names; a tie goes to the comma.
-    mark = delimiter or max(",;\t|", key=first.count)
-    columns, renamed = _read_by_arrow(path, raw, mark) or _read_plain(path, raw, mark)
+    """A file, plain or gzipped, in UTF-8; delimiter and header are found if not given."""
+    text = _text_of(path, _checked_bytes(path), delimiter)
+    columns, renamed = _read_by_arrow(path, text) or _read_plain(path, text)
     n_rows = len(next(iter(columns.values())))
 
     def place(row: int) -> str:
-        return f"line {_line_of(path, row, mark)}"
+        return f"line {_line_of(path, row, delimiter)}"
 
-    return Table(str(path), n_rows, columns, place=place, notes=(*notes, *renamed))
+    return Table(str(path), n_rows, columns, place=place, notes=(*text.notes, *renamed))
+
+
+def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
+    """The text of a file, what parts its values, and whether it has a header."""
+    raw, notes = _as_utf8(path, raw)
+    start = raw[:_FIRST_LOOK].decode("utf-8-sig", errors="replace").split("\n")
+    lines = [line.rstrip("\r") for line in (start[:-1] if len(raw) > _FIRST_LOOK else start)]
+    filled = [at for at, line in enumerate(lines) if line.strip()][:_LOOKED_AT]
+    first = lines[filled[0]] if filled else ""
+    mark = delimiter or max(_MARKS, key=first.count)
+    if any('"' in lines[at] for at in filled) or not filled:
+        return _Text(raw, mark, True, notes)  # a record may span lines
+    if first.startswith("#") or mark not in first:  # perhaps a title
+        names = (lines[at] for at in filled[1:] if not lines[at].startswith("#"))
+        below = next((line for line in names if any(sign in line for sign in _MARKS)), "")
+        sign = delimiter or max(_MARKS, key=below.count)
+        above = header_at([lines[at].split(sign) for at in filled])
+        if above:
+            mark = sign
+            raw = b"\n" * filled[above] + raw.split(b"\n", filled[above])[-1]
+            notes = (*notes, titles_left_out(above, "line"))
+            filled = filled[above:]
+    if is_row([lines[at].split(mark) for at in filled]):
+        return _Text(raw, mark, False, (*notes, NO_HEADER))
+    return _Text(raw, mark, True, notes)
 
 
 def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -83,10 +135,7 @@ def raw_text(path: Path, raw: bytes) -> str:
 
 
 def _checked_bytes(path: Path) -> bytes:
-    raw = raw_bytes(path)
-    for mark, encoding in _BOMS.items():
-        if raw.startswith(mark):
-            raise InvalidData(f"{path} is {encoding} text; save it as UTF-8.")
+    raw = _from_utf_16(path, raw_bytes(path))
     nul = raw.find(b"\0")
     if nul >= 0:
         line = raw.count(b"\n", 0, nul) + 1
@@ -94,6 +143,16 @@ def _checked_bytes(path: Path) -> bytes:
     if not raw.strip(b"\xef\xbb\xbf \t\r\n"):
         raise InvalidData(f"{path} is empty.")
     return raw
+
+
+def _from_utf_16(path: Path, raw: bytes) -> bytes:
+    """UTF-8 of what Excel calls Unicode text; anything else as it is."""
+    if not raw.startswith(_UTF_16):
+        return raw
+    try:
+        return raw.decode("utf-16").encode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{path} is damaged UTF-16 text; save it as UTF-8.") from error
 
 
 def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -113,9 +172,12 @@ def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[
 _Read = tuple[dict[str, Column], tuple[str, ...]]  # the columns, and notes about their names
 
 
-def _read_plain(path: Path, raw: bytes, delimiter: str) -> _Read:
-    records = _records(path, raw_text(path, raw), delimiter)
-    names, notes = distinct_names(path, next(records)[1])
+def _read_plain(path: Path, text: _Text) -> _Read:
+    delimiter = text.mark
+    records = _records(path, raw_text(path, text.raw), delimiter)
+    first = next(records)
+    names, notes = _names(path, text, first[1])
+    records = records if text.has_header else chain([first], records)
     rows = []
     for line, values in records:
         if len(values) != len(names):
@@ -138,23 +200,29 @@ def _objects(values: Any) -> Any:
     return column
 
 
-def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> _Read | None:
+def _names(path: Path, text: _Text, first: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The names of the columns, where the first record holds these values; and notes."""
+    return distinct_names(path, first if text.has_header else numbered(len(first)))
+
+
+def _read_by_arrow(path: Path, text: _Text) -> _Read | None:
     """As `_read_plain`; None where pyarrow is not there or does not like the file."""
     try:
         arrow, reader = import_module("pyarrow"), import_module("pyarrow.csv")
     except ImportError:
         return None
+    raw, delimiter = text.raw, text.mark
     first = raw.split(b"\n", 1)[0]
     if not first.strip() or b'"' in first or b"\r" in first.rstrip(b"\r"):
         return None  # the header may stand elsewhere or span lines
     if raw.count(b'"') % 2:
         return None  # pyarrow takes a quote that is never closed for one that is
     given = raw_text(path, first).rstrip("\r").split(delimiter)
-    names, notes = distinct_names(path, given)
+    names, notes = _names(path, text, given)
     try:
         table = reader.read_csv(
             arrow.BufferReader(raw),
-            read_options=reader.ReadOptions(column_names=names, skip_rows=1),
+            read_options=reader.ReadOptions(column_names=names, skip_rows=int(text.has_header)),
             parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in raw),
             convert_options=reader.ConvertOptions(
                 column_types=dict.fromkeys(names, arrow.large_string()), strings_can_be_null=False
@@ -166,11 +234,11 @@ def _read_by_arrow(path: Path, raw: bytes, delimiter: str) -> _Read | None:
     return {name: Column(name, table.column(name)) for name in names}, notes
 
 
-def _line_of(path: Path, row: int, delimiter: str) -> int:
+def _line_of(path: Path, row: int, delimiter: str | None) -> int:
     """The line a row ends on; the file is read again, as this is only asked for a message."""
-    raw, _ = _as_utf8(path, raw_bytes(path))
-    records = _records(path, raw_text(path, raw), delimiter)
-    for number, (line, _) in enumerate(records, start=-1):
+    text = _text_of(path, _checked_bytes(path), delimiter)
+    records = _records(path, raw_text(path, text.raw), text.mark)
+    for number, (line, _) in enumerate(records, start=-int(text.has_header)):
         if number == row:
             return line
     return row + 2

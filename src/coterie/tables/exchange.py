@@ -152,19 +152,34 @@ def _tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         tasks = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
             raise ValueError("a list of tasks is expected")
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InvalidData(f"{path} is not an export of Label Studio in JSON: {error}.") from error
     for number, task in enumerate(tasks, 1):
         where = f"{path}, task {task.get('id', number)}"
-        rows = {name: str(task.get("data", task).get(name, "")) for name in "ab"}
-        if "annotations" not in task:  # JSON-MIN: one annotation, laid flat
-            said = task.get("answer")
-            yield where, rows | {"answer": said or "", "annotator": _name(task.get("annotator"))}
-            continue
-        for annotation in task["annotations"]:
-            skipped = annotation.get("was_cancelled")
-            word = "" if skipped else _choice(where, annotation.get("result", []))
-            yield where, rows | {"answer": word, "annotator": _name(annotation.get("completed_by"))}
+        try:
+            answered = [*_annotations(where, task)]
+        except (
+            AttributeError,
+            TypeError,
+        ) as error:  # a number in the place of a list, and the like
+            raise InvalidConstraints(
+                f"{where}: not as Label Studio writes it ({error})."
+            ) from error
+        for entry in answered:
+            yield where, entry
+
+
+def _annotations(where: str, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """{a, b, answer, annotator} of each annotation of a task."""
+    rows = {name: str(task.get("data", task).get(name, "")) for name in "ab"}
+    if "annotations" not in task:  # JSON-MIN: one annotation, laid flat
+        said = task.get("answer")
+        yield rows | {"answer": str(said or ""), "annotator": _name(task.get("annotator"))}
+        return
+    for annotation in task["annotations"]:
+        skipped = annotation.get("was_cancelled")
+        word = "" if skipped else _choice(where, annotation.get("result", []))
+        yield rows | {"answer": word, "annotator": _name(annotation.get("completed_by"))}
 
 
 def _choice(where: str, result: list[Any]) -> str:

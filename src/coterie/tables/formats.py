@@ -41,6 +41,8 @@ def _body(point: str, groups: str) -> re.Pattern[str]:
 
 
 _BODIES = {".": _body(".", "," + _GAP), ",": _body(",", "." + _GAP)}
+_LAKHS = re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?", re.ASCII)  # of rupees: ₹12,34,567
+_RUPEES = ("₹", "INR")
 _GROUPED_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
 
 
@@ -50,7 +52,10 @@ def _amount(text: str, point: str) -> float:
         return np.nan
     if (found["before"] and found["after"]) or (found["sign"] and found["inner"]):
         return np.nan
-    if not _BODIES[point].fullmatch(found["body"]):
+    rupees = point == "." and (found["before"] or found["after"] or "").upper() in _RUPEES
+    if not _BODIES[point].fullmatch(found["body"]) and not (
+        rupees and _LAKHS.fullmatch(found["body"])
+    ):
         return np.nan
     kept = "".join(sign for sign in found["body"] if sign.isdigit() or sign == point)
     value = float(kept.replace(point, ".") + (found["power"] or ""))

@@ -1,17 +1,21 @@
-"""The names of columns: every column has one, and no two the same."""
+"""The header of a table: where it stands, and a name for every column, no two the same."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from coterie.exceptions import InvalidData
+from coterie.words import counted
 
-__all__ = ["distinct_names"]
+__all__ = ["NO_HEADER", "distinct_names", "header_at", "is_row", "numbered", "titles_left_out"]
+
+NO_HEADER = "the first line holds numbers as the others do: it is a row, and columns are numbered"
+_NUMBER = re.compile(r"[+-]?\d+(?P<decimals>[.,]\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
 def distinct_names(source: Any, given: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Names without spaces around them, a number put to those that were there before.
+    """Names without spaces around them; those without one, or with another's, get a number.
 
     Returns
     -------
@@ -23,16 +27,19 @@ def distinct_names(source: Any, given: Sequence[str]) -> tuple[list[str], tuple[
     --------
     >>> distinct_names("t.csv", ["x", "y", "x "])
     (['x', 'y', 'x_2'], ("two columns are named 'x'; the second is used as 'x_2'",))
+    >>> distinct_names("t.csv", ["x", ""])
+    (['x', 'column_2'], ("column 2 has no name in the header; it is called 'column_2'",))
     """
     names: list[str] = []
     notes = []
     taken = {name.strip() for name in given}
     for number, name in enumerate(map(str.strip, given), start=1):
         if not name:
-            raise InvalidData(
-                f"{source}: column {number} has no name in the header; give it one. (A data "
-                "frame's index is written so; leave it out with index=False.)"
-            )
+            name = f"column_{number}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            notes.append(f"column {number} has no name in the header; it is called {name!r}")
         if name in names:
             which = 2
             while f"{name}_{which}" in taken:
@@ -44,3 +51,62 @@ def distinct_names(source: Any, given: Sequence[str]) -> tuple[list[str], tuple[
             name = other
         names.append(name)
     return names, tuple(notes)
+
+
+def numbered(n_columns: int) -> list[str]:
+    """Names for the columns of a table without a header."""
+    return [f"column_{number}" for number in range(1, n_columns + 1)]
+
+
+def header_at(rows: Sequence[Sequence[str]]) -> int:
+    """Which of the first rows of a table is its header, where titles and remarks stand above it.
+
+    A title is a row of one value, or one that begins with #. The header is the first of the others
+    if all that follow are as wide, and if below one of its names there are numbers only; else it is
+    the first row, whatever that may be.
+
+    >>> header_at([["Sales of May"], ["town", "sold"], ["Ulm", "7"], ["Rom", "9"]])
+    1
+    >>> header_at([["text"], ["Hello", " world"], ["Good", " morning"]])
+    0
+    """
+    start = next(
+        (at for at, row in enumerate(rows) if len(row) > 1 and not row[0].startswith("#")), 0
+    )
+    header, below = rows[start], rows[start + 1 :]
+    if not below or any(len(row) != len(header) for row in below) or not all(header):
+        return 0
+    columns = zip(header, *below, strict=True)
+    plain = any(_is_number(column[1:]) and not _is_number(column[:1]) for column in columns)
+    return start if plain else 0
+
+
+def is_row(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row of a table is no header but a row as those below it.
+
+    It is, if it has a number wherever those have one, and one of them has decimals: columns may be
+    called 1, 2, 3 or by years.
+
+    >>> is_row([["5.1", "a"], ["4.9", "b"]]), is_row([["2019", "2020"], ["4.9", "3"]])
+    (True, False)
+    """
+    first, below = rows[0], rows[1:]
+    if not below or any(len(row) != len(first) for row in below):
+        return False
+    columns = list(zip(*rows, strict=True))
+    of_numbers = [column for column in columns if _is_number(column[1:])]
+    if not of_numbers or not all(_is_number(column[:1]) for column in of_numbers):
+        return False
+    names = [_NUMBER.fullmatch(column[0].strip()) for column in of_numbers]
+    return any(name is not None and name["decimals"] for name in names)
+
+
+def _is_number(cells: Sequence[str]) -> bool:
+    """Whether all cells that are not empty are numbers, and one is not empty."""
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and all(_NUMBER.fullmatch(cell) for cell in filled)
+
+
+def titles_left_out(n: int, what: str) -> str:
+    """What to say of rows or lines above the header."""
+    return f"{counted(n, what)} above the header left out"

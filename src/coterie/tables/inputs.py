@@ -19,6 +19,7 @@ from coterie.tables.arrays import read_npy
 from coterie.tables.arrow import give_back
 from coterie.tables.choices import VECTORS, Choices
 from coterie.tables.notes import Note
+from coterie.tables.oddities import oddities
 from coterie.tables.pairs import name_conflict, read_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.recipe import Recipe
@@ -162,6 +163,7 @@ def read_inputs(
     give_back()  # what looking took, before the features are made
     X, notes = recipe.apply(rows.table)
     told = [*rows.table.notes, *rows.notes, *_about_reading(learned.notes), *notes]
+    told += oddities(rows.table, recipe, X)
     placed, apart = rows, None
     with_words = recipe.with_words(X) if recipe.of_texts else None
     if with_words is not None and not with_words.all():

@@ -17,6 +17,7 @@ from coterie.tables.choices import Choices
 from coterie.tables.notes import Note
 from coterie.tables.summary import ColumnSummary, infinite_place, not_read, unread
 from coterie.tables.table import Column, Table, values_of
+from coterie.tables.totals import total_row
 
 __all__ = [
     "CategoryPart",
@@ -267,7 +268,9 @@ def missing_value(table: Table, column: Column, absent: Any) -> InvalidData:
     )
     number = column.kind == "number" or not column.numbers.bad.size
     ppc = "; PPC (--method ppc) takes missing numbers as they are" if number else ""
+    total = total_row(table, int(rows[0]))
     return InvalidData(
         f"{table.source}, {table.place(int(rows[0]))}: no value in column {column.name!r}{others}"
-        f"{word}. Fill it in, or fit with `impute`, or leave the column out with `drop`{ppc}."
+        f"{word}. {total}Fill it in, or fit with `impute`, or leave the column out with "
+        f"`drop`{ppc}."
     )

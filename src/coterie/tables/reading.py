@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from coterie.exceptions import CoterieError, InvalidData
 from coterie.files import split_name
+from coterie.parameters import check_arguments
 from coterie.tables.arrays import read_npy, read_npz
 from coterie.tables.arrow import read_arrow, read_parquet
 from coterie.tables.delimited import raw_bytes, raw_text, read_delimited
@@ -47,6 +49,7 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
     >>> table.ids("code"), table.column("height").numbers.values.tolist()
     (['007', '008'], [1.62, 1.91])
     """
+    check_arguments(read_table, locals())
     path, inside = split_name(Path(path))
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
     reader = FORMATS.get(suffix.lower())
@@ -67,10 +70,26 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
     return table
 
 
+def _parsed(text: str) -> Any:
+    """JSON, with "\ufffd" for half a letter (``\\ud83d`` alone), which no file can be given."""
+    found = json.loads(text)
+    return _whole_letters(found) if _HALF.search(text) else found
+
+
+def _whole_letters(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole_letters(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole_letters(name): _whole_letters(item) for name, item in value.items()}
+    return value
+
+
 def _read_json(path: Path) -> Table:
     """A list of objects, one for each row; or an object with a list for each column."""
     try:
-        content = json.loads(raw_text(path, raw_bytes(path)))
+        content = _parsed(raw_text(path, raw_bytes(path)))
     except (ValueError, RecursionError) as error:
         if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
             return _read_jsonl(path)  # many write JSON lines into a file of this name
@@ -78,8 +97,7 @@ def _read_json(path: Path) -> Table:
     if isinstance(content, dict) and len(content) == 1:
         content = next(iter(content.values()))  # {"rows": [...]}, as services answer
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
-        names = dict.fromkeys(name for row in content for name in row)
-        by_name = {name: [row.get(name) for row in content] for name in names}
+        by_name = _by_name(content)
     elif isinstance(content, dict) and all(isinstance(v, list) for v in content.values()):
         by_name = content
     else:
@@ -94,6 +112,23 @@ def _read_json(path: Path) -> Table:
     return Table(str(path), lengths.pop() if lengths else 0, columns)
 
 
+def _by_name(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The values of each name, None where a row lacks it; objects inside are columns a.b."""
+    flat = [_flat(row) for row in rows]
+    names = dict.fromkeys(name for row in flat for name in row)
+    return {name: [row.get(name) for row in flat] for name in names}
+
+
+def _flat(row: dict[str, Any], before: str = "", depth: int = 8) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and value and depth:
+            found.update(_flat(value, f"{before}{name}.", depth - 1))
+        else:
+            found[before + name] = value
+    return found
+
+
 def _read_jsonl(path: Path) -> Table:
     """One JSON object a line; a key that a line lacks is a missing value."""
     rows: list[dict[str, Any]] = []
@@ -102,7 +137,7 @@ def _read_jsonl(path: Path) -> Table:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = _parsed(line)
         except (ValueError, RecursionError) as error:
             raise InvalidData(f"{path}, line {number}: not JSON ({error}).") from error
         if not isinstance(row, dict):
@@ -112,8 +147,7 @@ def _read_jsonl(path: Path) -> Table:
             )
         rows.append(row)
         lines.append(number)
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: Column(name, values_of([row.get(name) for row in rows])) for name in names}
+    columns = {name: Column(name, values_of(values)) for name, values in _by_name(rows).items()}
     return Table(str(path), len(rows), columns, place=lambda row: f"line {lines[row]}")
 
 
@@ -134,4 +168,5 @@ FORMATS: dict[str, Callable[..., Table]] = {
     ".db": read_sqlite,
     ".duckdb": read_duckdb,
 }
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _PACKED = (".csv", ".tsv", ".json", ".jsonl")

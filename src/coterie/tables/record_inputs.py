@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.tables.inputs import read_known_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.table import Column, RowNumbers, Table
@@ -125,11 +126,42 @@ def _ids(table: Table, id_column: str | None) -> Sequence[str]:
     return table.ids(id_column)
 
 
+def _same_columns(first: Table, second: Table) -> dict[str, str]:
+    """Columns of the first table that the second has too, capital letters and signs aside.
+
+    Says which have no like: they cannot be compared.
+    """
+    others = {_plain(name): name for name in second.columns}
+    others |= {name: name for name in second.columns}
+    found: dict[str, str] = {}
+    for name in first.columns:
+        other = others.get(name, others.get(_plain(name)))
+        if other is not None and other not in found.values():
+            found[name] = other
+    alone = [
+        f"{Path(table.source).name} alone has {', '.join(left)}"
+        for table, known in ((first, set(found)), (second, set(found.values())))
+        if (left := [name for name in table.columns if name not in known])
+    ]
+    if found and alone:
+        warnings.warn(
+            f"{'; '.join(alone)}. What only one file has is not compared: give columns that mean "
+            "the same the same names.",
+            CoterieWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
 def _linked(first: Table, second: Table) -> Table:
     """The columns that both tables have, one after the other, and which file a row is from."""
     if SOURCE in first.columns or SOURCE in second.columns:
         raise InvalidData(f"a column {SOURCE!r} is in the way of the one that --link adds.")
-    common = [name for name in first.columns if name in second.columns]
+    common = _same_columns(first, second)
     if not common:
         raise InvalidData(
             f"{first.source} and {second.source} have no column in common; give columns that "
@@ -137,9 +169,9 @@ def _linked(first: Table, second: Table) -> Table:
         )
     columns = {
         name: Column(
-            name, np.concatenate([first.column(name).texts(), second.column(name).texts()])
+            name, np.concatenate([first.column(name).texts(), second.column(other).texts()])
         )
-        for name in common
+        for name, other in common.items()
     }
     names = [Path(first.source).name, Path(second.source).name]
     if names[0] == names[1]:

@@ -19,6 +19,7 @@ __all__ = ["FieldValue", "Found", "RecordView"]
 
 _AT_ONCE = 1 << 14  # rows searched at a time
 _ENOUGH = 2000  # hits that are ordered; a search that has more says so
+_DIGITS = 7  # of a number that was computed, not written
 _IMAGE = re.compile(
     r"data:image/(png|jpeg|gif|webp|avif|bmp);|.*\.(png|jpe?g|gif|webp|avif|bmp)$", re.IGNORECASE
 )
@@ -88,8 +89,7 @@ class RecordView:
         cell = column.cells(row, row + 1)[0]
         text = "" if cell is None or cell != cell else str(cell)
         if column.kind == "number" or name in self.numbers:
-            whole = column.kind == "number"  # 3.0 of a frame is 3; a text stays as it is written
-            return text.removesuffix(".0") if whole else text, "number"
+            return _short(text) if column.kind == "number" else text, "number"
         return text, "image" if _IMAGE.match(text) else "text"
 
     def image(self, row: int, field: str, folder: Path) -> Path | None:
@@ -172,3 +172,16 @@ def _rank(text: str, whole: str) -> int:
     if text.partition("\n")[0] == whole:
         return 0
     return 1 if whole in text else 2
+
+
+def _short(text: str) -> str:
+    """A number of a frame as a person would write it: 3.0 is 3, of a long fraction 7 digits are.
+
+    >>> _short("3.0"), _short("-0.07570152622082311"), _short("12345678.25"), _short("1e-30")
+    ('3', '-0.07570153', '12345678.25', '1e-30')
+    """
+    whole, _, fraction = text.partition(".")
+    if not fraction.isdigit() or len(whole.lstrip("-0") + fraction) <= _DIGITS + 3:
+        return text.removesuffix(".0")
+    digits = max(_DIGITS, len(whole.lstrip("-")))
+    return f"{float(text):.{digits}g}"

@@ -43,7 +43,11 @@ def results_of(
     if hasattr(model, "resp_") and not new:
         shares = model.resp_[rows]
     elif hasattr(model, "predict_proba"):
-        shares = model.predict_proba(X)
+        shares = np.asarray(model.predict_proba(X))
+        if hasattr(model, "paired_rows_") and not new:
+            first = rows.start or 0
+            lo, hi = np.searchsorted(model.paired_rows_, (first, first + len(labels)))
+            shares[model.paired_rows_[lo:hi] - first] = model.paired_resp_[lo:hi]
     else:
         return {"cluster": labels}
     return {"cluster": labels, "confidence": np.asarray(shares)[np.arange(len(labels)), labels]}

@@ -11,7 +11,7 @@ from typing import Any
 
 from coterie.exceptions import CoterieError, InvalidData, MissingDependency
 from coterie.files import INSIDE_MARK
-from coterie.tables.header import distinct_names
+from coterie.tables.header import distinct_names, titles_left_out
 from coterie.tables.table import Column, Table, values_of
 from coterie.tables.unpacking import check_unpacked
 from coterie.words import counted, nearest
@@ -49,24 +49,59 @@ def read_xlsx(path: Path, name: str | None = None) -> Table:
 
 
 def _sheet(source: str, cells: list[list[Any]], filled: list[int]) -> Table:
-    """The table whose header is the first of the `filled` lines that is no title."""
+    """The table whose header is the first of the `filled` lines that is no title.
+
+    Titles have one value; so have remarks below the table, behind an empty row. A first line with
+    gaps above one of texts without any names groups of columns: the header is the second.
+    """
     start = next((at for at, line in enumerate(filled) if _n_values(cells[line]) > 1), 0)
     if start == len(filled) - 1:
         start = 0  # one column, and a remark in the last line
+    start += _names_groups([cells[line] for line in filled[start : start + 3]])
+    stop = _end(cells, filled, start)
+    below, filled = len(filled) - stop, filled[:stop]
     header, lines = cells[filled[start]], filled[start + 1 :]
     width = 1 + max(
         at for line in filled[start:] for at, value in enumerate(cells[line]) if value is not None
     )
     names = ["" if value is None else str(value) for value in header[:width]]
     table = _table(source, names, [cells[line][:width] for line in lines])
-    above = f"{counted(start, 'row')} above the header left out" if start else None
+    notes = [titles_left_out(start, "row")] if start else []
+    notes += [f"{counted(below, 'row')} below the table left out"] if below else []
     return Table(
         table.source,
         table.n_rows,
         table.columns,
         place=lambda row: f"row {lines[row] + 1}",
-        notes=(*([above] if above else []), *table.notes),
+        notes=(*notes, *table.notes),
     )
+
+
+def _names_groups(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first of three rows names groups of the columns that the second names."""
+    if len(rows) < 3:
+        return False
+    groups, names, first = rows
+    width = max(_width(row) for row in rows)
+    texts = all(isinstance(name, str) for name in names[:width])
+    numbers = any(isinstance(value, int | float) for value in first)
+    return _n_values(groups) < width and _n_values(names) == width and texts and numbers
+
+
+def _end(cells: list[list[Any]], filled: list[int], start: int) -> int:
+    """How many of the `filled` lines are above the remarks below a table of several columns."""
+    stop = len(filled)
+    if _n_values(cells[filled[start]]) < 3:
+        return stop
+    while stop > start + 2 and _n_values(cells[filled[stop - 1]]) == 1:
+        stop -= 1
+    # Without an empty row between them they may be rows of the table that are nearly empty.
+    behind = stop < len(filled) and filled[stop] > filled[stop - 1] + 1
+    return stop if behind else len(filled)
+
+
+def _width(row: Sequence[Any]) -> int:
+    return max((at + 1 for at, value in enumerate(row) if value is not None), default=0)
 
 
 def _n_values(row: Sequence[Any]) -> int:

@@ -18,6 +18,7 @@ from coterie.data.grouped import GroupedRows
 from coterie.data.parquet import decoded_groups, open_parquet
 from coterie.data.stored import FileStamp, paths_of
 from coterie.exceptions import InvalidData
+from coterie.parameters import check_arguments
 from coterie.tables.recipe import Choices, Learned, Recipe
 from coterie.tables.table import Column, Table
 from coterie.words import nearest
@@ -34,7 +35,10 @@ def open_table(
     ----------
     where : path, folder, glob, or several paths
     """
+    check_arguments(open_table, locals())
     several = [where] if isinstance(where, str | os.PathLike) else list(where)
+    if not several:
+        raise InvalidData("where: open_table needs at least one path.")
     return StoredTable([path for one in several for path in paths_of(one, ".parquet")])
 
 

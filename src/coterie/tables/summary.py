@@ -15,6 +15,7 @@ from coterie.exceptions import InvalidData
 from coterie.tables.formats import DATES, DAY, FORMATS, group_dots, unit_of
 from coterie.tables.table import Column, Numbers, Table
 from coterie.tables.text_sample import TextSample
+from coterie.tables.totals import total_row
 
 __all__ = ["ColumnSummary", "Moments", "Tally", "documents", "infinite_place", "not_read", "unread"]
 
@@ -26,6 +27,7 @@ _READ_AS = {
     "time": "time",
 }
 _FIRST_LOOK = 100  # rows
+_SHOWN = 5  # values that are named
 _MOST_VALUES = 100_000  # different texts that are counted; a column of more is no category
 
 
@@ -122,8 +124,9 @@ class ColumnSummary:
         Whether some of its texts are digits behind a zero: 007 is no number.
     infinite : str or None
         What to say of the first infinite number.
-    last, counts, rises : float, bool, bool
-        The number in the last row; whether each is the one before plus 1, or more than it.
+    last, counts, rises, whole : float, bool, bool, bool
+        The number in the last row; whether each is the one before plus 1, or more than it; whether
+        all are whole.
     values : Counter of str
         How often each known text occurs, if it may be a column of categories.
     different : str
@@ -148,6 +151,7 @@ class ColumnSummary:
     last: float | None = None
     counts: bool = True
     rises: bool = True
+    whole: bool = True
     values: Counter[str] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
     texts: TextSample = field(default_factory=TextSample)
@@ -200,11 +204,12 @@ class ColumnSummary:
         return bool(self.plain.bad) or self.codes
 
     def _look_at_order(self, values: NDArray[Any]) -> None:
-        """Whether numbers count the rows, or at least rise from row to row."""
+        """Whether numbers are whole, and count the rows, or at least rise from row to row."""
+        self.whole = self.whole and bool((values == np.floor(values)).all())
         if not values.size or not self.rises:
             return
         steps = np.diff(values if self.last is None else np.concatenate(([self.last], values)))
-        self.rises = bool((steps > 0).all()) and bool((values == np.floor(values)).all())
+        self.rises = bool((steps > 0).all()) and self.whole
         self.counts = self.rises and self.counts and bool((steps == 1).all())
         self.last = float(values[-1])
 
@@ -257,12 +262,15 @@ def documents(column: Column) -> list[str]:
 
 def not_read(table: Table, column: Column, bad: Any, form: str = "") -> str:
     """What to say of rows (b,) that hold no number, or no date, as the others do."""
-    row = int(bad[0])
-    others = f" ({len(bad)} such rows)" if len(bad) > 1 else ""
+    row, texts = int(bad[0]), column.texts()
+    written = list(dict.fromkeys(texts[bad[:_FIRST_LOOK]].tolist()))
+    shown = ", ".join(map(repr, written[:_SHOWN])) + (", …" if len(written) > _SHOWN else "")
+    others = f" ({len(bad)} such rows{f': {shown}' if written[1:] else ''})" if bad[1:].size else ""
     return (
-        f"{table.source}, {table.place(row)}: {column.texts()[row]!r} in column {column.name!r} is "
-        f"not a {_READ_AS.get(form, 'number')}{others}. Correct it, name it in `missing` if it "
-        "means that there is no value, or leave the column out with `drop`, or say `categorical`."
+        f"{table.source}, {table.place(row)}: {texts[row]!r} in column {column.name!r} is "
+        f"not a {_READ_AS.get(form, 'number')}{others}. {total_row(table, row)}Correct it, name it "
+        "in `missing` if it means that there is no value, or leave the column out with `drop`, or "
+        "say `categorical`."
     )
 
 

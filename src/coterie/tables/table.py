@@ -26,7 +26,7 @@ __all__ = [
     "values_of",
 ]
 
-MISSING_WORDS = ("", "NA", "N/A", "NaN", "nan", "null", "NULL")
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL")
 _POINT = re.compile(r"\.")
 _CODE = re.compile(r"^\s*0[0-9]+\s*$")
 _NUMBER = re.compile(

@@ -16,6 +16,7 @@ from coterie.constraints.graph import connected
 from coterie.data import Block, Rows, each_row, fold, gather, map_blocks
 from coterie.distortions.whitening import whitening
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.loaded import guarded
 from coterie.parameters import check_parameters
 from coterie.validation import (
     check_constraints,
@@ -122,6 +123,7 @@ class RCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = len(W)
         return self
 
+    @guarded
     def transform(self, X: Any) -> Any:
         """Map rows to (n_samples, n_components).
 

@@ -15,7 +15,7 @@ from coterie.cluster.mosaic.beliefs import (
     softmax,
     start_from,
 )
-from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.evidence import Evidence, pair_costs
 from coterie.cluster.mosaic.starts import Joins
 from coterie.constraints import Constraints
 from coterie.inference.messages import no_messages, send_messages
@@ -141,7 +141,7 @@ class TestEvidence:
         cost = dict(
             zip(
                 map(tuple, pairs.pairs.tolist()),
-                Evidence(pairs, TUNING).pair_cost(0.1),
+                pair_costs(pairs, 0.1),
                 strict=True,
             )
         )

@@ -152,6 +152,16 @@ class TestGeometries:
 
 
 class TestDoNoHarm:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_a_handful_of_pairs_is_listened_to(self, seed):
+        """K-Means parts a long cloud in the middle; four pairs say that it is the wrong way."""
+        X = np.random.default_rng(seed).normal(size=(40, 2)) * [3, 1]
+        known = sample_pairs((X[:, 1] > 0).astype(int), 4, random_state=seed)
+        model = Mosaic(2, random_state=0).fit(X, constraints=known)
+        assert len(model.violations_) == 0
+        free = np.setdiff1d(np.arange(40), known.pairs)
+        assert (model.predict(X)[free] == model.labels_[free]).all()
+
     @pytest.mark.parametrize("wrong", [0.0, 0.1, 0.2])
     def test_few_pairs_some_wrong_leave_clusters_as_they_are(self, wrong):
         """Blobs that overlap, ten of them: K-Means is as good as it gets."""

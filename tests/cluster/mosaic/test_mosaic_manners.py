@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from coterie import Constraints, Mosaic
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import sample_pairs
+from coterie.data import use_threads
 from coterie.exceptions import InfeasibleConstraints
 
 
@@ -115,6 +116,66 @@ class TestManyRows:
         with pytest.raises(InfeasibleConstraints) as caught:
             self.Small(2, random_state=0).fit(X, constraints=triangle.as_hard())
         assert np.unique(caught.value.conflict.pairs).tolist() == [100, 2000, 2900]
+
+    def test_rows_of_pairs_that_taught_nothing_hear_their_pairs(self):
+        """More rows are in pairs than teach: the others are placed under their pairs afterwards."""
+        X, y = make_moons(6_000, noise=0.25, random_state=0)
+        known = sample_pairs(y, 3_000, random_state=0)
+        model = self.Small(2, random_state=0).fit(X, constraints=known)
+        assert adjusted_rand_score(y, model.labels_) > 0.85
+        inside = np.unique(known.pairs)
+        assert (model.labels_[inside] != model.predict(X)[inside]).sum() > 100
+        together = model.labels_[known.pairs[:, 0]] == model.labels_[known.pairs[:, 1]]
+        broken = together != (known.kind > 0)
+        assert len(model.violations_) == broken.sum() < 0.02 * known.n_pairs
+        hard = self.Small(2, random_state=0).fit(X, constraints=known.as_hard())
+        assert len(hard.violations_) == 0
+
+    def test_impossible_pairs_that_taught_nothing_are_named_by_their_rows(self):
+        X, y = make_moons(6_000, noise=0.1, random_state=0)
+        known = sample_pairs(y, 3_000, random_state=0)
+        taken = np.setdiff1d(np.arange(6_000), known.pairs)[:3]
+        triangle = Constraints(6_000, cannot_link=[taken[[0, 1]], taken[[1, 2]], taken[[0, 2]]])
+        with pytest.raises(InfeasibleConstraints) as caught:
+            self.Small(2, random_state=0).fit(X, constraints=known + triangle.as_hard())
+        assert np.unique(caught.value.conflict.pairs).tolist() == taken.tolist()
+
+    @pytest.mark.parametrize("kind", ["position", "shapes"])
+    def test_pilots_of_some_rows_decide_for_all(self, kind):
+        """Clusters by position come from the pilot's rows, shapes are learned from all."""
+
+        class Scouted(Mosaic):
+            tuning = Tuning(pilot_rows=1_000)
+
+        if kind == "shapes":
+            X, y = make_moons(4_000, noise=0.08, random_state=0)
+        else:
+            X, y = make_blobs(4_000, centers=2, random_state=0, cluster_std=0.5)
+        known = sample_pairs(y, 1_000, noise=0.1, random_state=0)
+        model = Scouted(2, random_state=0).fit(X, constraints=known)
+        assert adjusted_rand_score(y, model.labels_) > 0.9
+        assert (len(model.prototypes_) == 2) == (kind == "position")
+        assert 0.05 < model.noise_ < 0.15
+        with use_threads(2):
+            again = Scouted(2, random_state=0).fit(X, constraints=known)
+        assert np.array_equal(again.labels_, model.labels_)
+        assert np.array_equal(again.field_weights_, model.field_weights_)
+        given = {tuple(pair) for pair in known.pairs.tolist()}
+        table = model.suspect_pairs(50)
+        assert {(i, j) for i, j in zip(table.i, table.j, strict=True)} <= given
+        right = (y[table.i] == y[table.j]) == (table.kind > 0)
+        assert right.mean() < 0.1
+
+    def test_memory_does_not_grow_with_the_pairs(self):
+        """Rows in pairs beyond those that teach have no features."""
+        X, y = make_moons(40_000, noise=0.08, random_state=0)
+        known = sample_pairs(y, 20_000, random_state=0)
+        self.Small(2, random_state=0).fit(X[:2000], constraints=known.subset(range(2000)))
+        tracemalloc.start()
+        self.Small(2, random_state=0).fit(X, constraints=known)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 60e6
 
     def test_memory_does_not_grow_with_the_rows(self):
         """Beyond the rows: a label and a few numbers a row, not its features."""

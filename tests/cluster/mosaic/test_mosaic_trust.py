@@ -45,6 +45,18 @@ def all_pairs(y, rows, noise, seed=0):
     return Constraints(len(y), must_link=pairs[same], cannot_link=pairs[~same])
 
 
+class TestParts:
+    @pytest.mark.parametrize(("pairs", "parts"), [(7, 3), (12, 6), (40, 10), (100, 6), (400, 3)])
+    def test_of_few_pairs_few_are_held_out_at_a_time(self, pairs, parts):
+        """What two thirds of few pairs teach says little of what all of them would."""
+        X, _, known = moons(400, pairs, 0.0)
+        problem, coordinates = posed(X, known)
+        held = trust.rehearse(problem, coordinates, BY_POSITION, 2)
+        assert len(held.folds) == parts
+        times = np.sum([fold.out for fold in held.folds], axis=0)
+        assert (times == 1).all()
+
+
 class TestTrust:
     @pytest.mark.parametrize(("noise", "wanted"), [(0.0, None), (0.1, 0.1), (0.2, 0.2), (0.3, 0.3)])
     def test_the_rate_of_the_ladder_nearest_to_the_truth_is_found(self, noise, wanted):

@@ -205,8 +205,9 @@ def test_shrinking_spheres_tend_to_pckmeans():
     """Appendix C: radius ασ and weights w/α² with α → 0 assign as K-Means with penalties does."""
     from coterie.cluster import PCKMeans
     from coterie.data import Rows
+    from coterie.mixture.ppc.all_rows import posterior_of_all
     from coterie.mixture.ppc.core import CoreGraph, PpcSettings
-    from coterie.mixture.ppc.em import expect, posterior_of_all
+    from coterie.mixture.ppc.em import expect
     from coterie.mixture.ppc.model import MixtureShape, make_mixture
 
     for seed in range(4):
@@ -228,9 +229,7 @@ def test_shrinking_spheres_tend_to_pckmeans():
             mixture = make_mixture(np.full(3, 1 / 3), means, np.full(3, alpha**2), spheres)
             moments = expect(rows, core, mixture).moments
             means = means + moments.sums / np.maximum(moments.counts, 1e-12)[:, None]
-        resp, posterior = posterior_of_all(rows, core, mixture)
-        labels = resp.argmax(axis=1)
-        labels[core.core.rows] = core.core.expand(posterior.labels)
+        labels = posterior_of_all(rows, core, mixture, shrunk).labels
         assert (labels == theirs.labels_).all(), seed
         np.testing.assert_allclose(means, theirs.cluster_centers_, atol=1e-6)
 

@@ -42,14 +42,19 @@ def test_files_give_the_bits_of_memory(tmp_path, made, kind):
         rows = written(tmp_path, X, kind)
     model = PPC(K, max_iter=8, tol=0.01, random_state=0)
     here = model.fit(X, constraints=known)
-    bits = here.means_.copy(), here.resp_.copy(), here.labels_.copy(), here.predict_proba(X)
+    names = ("means_", "covariances_", "labels_", "pair_posteriors_", "lower_bounds_")
+    bits = [np.copy(getattr(here, name)) for name in names]
+    bits += [here.predict_proba(X), here.predict(X), here.score_samples(X)]
     with use_threads(2):
         there = model.fit(rows, constraints=known)
-        for one, two in zip(
-            bits, (there.means_, there.resp_, there.labels_, there.predict_proba(rows)), strict=True
-        ):
-            np.testing.assert_array_equal(one, two)
+        found = [getattr(there, name) for name in names]
+        found += [there.predict_proba(rows).read(0, N), there.predict(rows)]
+        found.append(there.score_samples(rows))
+    for one, two in zip(bits, found, strict=True):
+        np.testing.assert_array_equal(one, two)
     assert there.score(rows) == there.score(X)
+    assert there.bic(rows) == there.bic(X)
+    assert not hasattr(there, "resp_")  # it may be larger than the rows
 
 
 def test_neighbours_in_files_and_gaps_in_files(tmp_path, made):

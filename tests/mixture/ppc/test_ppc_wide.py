@@ -169,6 +169,21 @@ def test_many_cannot_links_leave_every_cluster_its_weight(hard):
     assert_finite(model)
 
 
+@pytest.mark.parametrize("hard", [False, True])
+@pytest.mark.parametrize("per_row", [2, 6])
+def test_cannot_links_that_use_up_a_small_cluster_say_nothing_against_it(per_row, hard):
+    """Nearly all rows in no pair are of the large cluster; new rows are not. (.79, none .84)"""
+    for seed in range(1, 3):
+        (X, y), (new, truth) = unbalanced((0.8, 0.2), 1.0, seed)
+        told = labelled_pairs(y, per_row * 2 * len(y), np.random.default_rng(seed)).only("cannot")
+        plain, model = fit(X, k=2), fit(X, told.as_hard() if hard else told, 2)
+        assert matched_accuracy(y, model.labels_) >= matched_accuracy(y, plain.labels_)
+        with_pairs = matched_accuracy(truth, model.predict(new))
+        assert with_pairs >= matched_accuracy(truth, plain.predict(new)) - 0.01, seed
+        assert np.sort(model.weights_) == pytest.approx(np.sort(model.resp_.mean(axis=0)))
+        assert 0.1 < model.weights_.min() < 0.4
+
+
 def test_an_objective_without_a_maximum_is_refused():
     rng = np.random.default_rng(0)
     y = rng.choice(3, 300, p=[0.6, 0.2, 0.2])

@@ -171,6 +171,7 @@ async def answer_all_async(
     on_clash: str = "keep",
 ) -> ActiveSession:
     """`answer_all` for code that runs in an event loop already."""
+    check_arguments(answer_all, locals())
     if on_clash not in ("keep", "raise"):
         raise InvalidParameter(f"on_clash={on_clash!r} is not known; use 'keep' or 'raise'.")
     asking = oracle if isinstance(oracle, CallableOracle) else CallableOracle(oracle)

@@ -16,6 +16,7 @@ from coterie.active.annotators.leases import Lease, Leases
 from coterie.active.annotators.oracles import Reply, run_coroutine
 from coterie.active.session import ActiveSession
 from coterie.exceptions import InvalidParameter
+from coterie.parameters import check_arguments
 from coterie.validation import check_count
 
 __all__ = ["RunReport", "run_programs", "run_programs_async"]
@@ -121,6 +122,7 @@ async def run_programs_async(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> RunReport:
     """`run_programs` for code that runs in an event loop already."""
+    check_arguments(run_programs, locals())
     listed = [programs] if isinstance(programs, Program) else list(programs)
     names = [program.name for program in listed]
     if not listed or len(set(names)) < len(names):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.active.information.belief import Belief
+from coterie.active.information.foresight import foreseen_by_partitions
 from coterie.active.information.opinions import Described, squared_distances
 from coterie.active.information.partitions import Partitions
 
@@ -18,7 +19,10 @@ Int = NDArray[np.int64]
 
 _DOUBT = 4.0  # rows' worth of doubt that answers teach anything at all
 _FIRST = 0.5  # what an unconstrained clustering of the best silhouette is given at first
-_CHANCE = 0.1  # the best of many partitions looks better than it is by about so much
+_FAITH = 3.0  # log-odds that the best silhouette is worth before anybody has answered
+_LEARNING = 4  # of so many answers the first is not held against who learns from answers
+_TIE = 0.02  # log-probability an answer; closer than this, the clustering by the answers is shown
+_CLOSE = 0.1  # an agreement that is estimated is known no better than this
 
 
 class Outlook(NamedTuple):
@@ -37,16 +41,22 @@ class Outlook(NamedTuple):
 
 
 def outlook(belief: Belief, partitions: Partitions) -> Outlook:
-    """Which clustering to show, and how good it is: doubt before trust.
+    """Which clustering to show, and how good it is.
 
-    Rows that were placed, each seen as if it were not, say how well answers carry to others; each
-    stands for the rows around it, since questions go where rows are uncertain. The answers'
-    clustering must have proved itself: its estimate begins at 0, that of an unconstrained one at
-    half of its merit, and both are worth four rows.
+    How good a clustering is say the rows that were placed, each seen as if it were not and
+    standing for the rows around it, since questions go where rows are uncertain. Doubt comes
+    first: the answers' clustering begins at 0, an unconstrained one at half of its merit, and both
+    are worth four rows beside the first of each group.
+
+    The unconstrained clustering that foretold the answers best (`foresight`; a good silhouette
+    speaks for it first) is shown if it foretold them better than the answers' own clustering did
+    and is not clearly worse by that estimate, or if it is clearly better by it. Neither alone
+    would do: questions are asked where the answers' clustering knows least, and few placed rows
+    hold few that belong together.
     """
     at, own, foretold = belief.foretold()
     weight = _rows_around(belief.described, at)
-    count = at.size
+    count = at.size - np.unique(own).size  # a row alone in its group shows nothing together
     # What was placed is right by its answers; what lies around it, as it is foretold.
     by_answers = weighted_rand(
         np.concatenate([foretold, own]),
@@ -54,18 +64,24 @@ def outlook(belief: Belief, partitions: Partitions) -> Outlook:
         np.concatenate([np.maximum(weight - 1, 0), np.minimum(weight, 1)]),
     )
     doubted = count * by_answers / (count + _DOUBT)
-    n_plain = len(partitions.merit)
-    if not n_plain:
+    if not len(partitions.merit):
         return Outlook(doubted, None)
-    placed = belief.described.points[at]
-    plain = np.array(
-        [weighted_rand(partitions.clusters_of(t, placed), own, weight) for t in range(n_plain)]
-    )
-    plain = (count * plain + _DOUBT * _FIRST * partitions.merit) / (count + _DOUBT)
-    best = int(plain.argmax())
-    if plain[best] > doubted + _CHANCE:
-        return Outlook(float(plain[best]) - _CHANCE, best)
-    return Outlook(doubted, None)
+    which, ahead = _best_partition(belief, partitions)
+    cells = partitions.clusters_of(which, belief.described.points[at])
+    begun = _DOUBT * _FIRST * float(partitions.merit[which])
+    plain = (count * weighted_rand(cells, own, weight) + begun) / (count + _DOUBT)
+    needed = -_CLOSE if ahead else _CLOSE
+    return Outlook(plain, which) if plain > doubted + needed else Outlook(doubted, None)
+
+
+def _best_partition(belief: Belief, partitions: Partitions) -> tuple[int, bool]:
+    """The unconstrained clustering to be thought of, and whether it foretells better."""
+    points, heard = belief.described.points, belief.heard
+    foreseen = foreseen_by_partitions(partitions, points, heard)
+    which = int((foreseen.sum(axis=1) + _FAITH * partitions.merit).argmax())
+    recent = slice(len(heard) // _LEARNING, None)
+    behind = float(foreseen[which, recent].sum()) - sum(h.log_chance for h in heard[recent])
+    return which, not heard or behind > _TIE * len(heard)
 
 
 def weighted_rand(a: Int, b: Int, weight: Float) -> float:

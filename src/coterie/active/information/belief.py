@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.active.information.error_rate import FIRST_GUESS, estimate_rate
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
+from coterie.active.information.foresight import Heard, foreseen
 from coterie.active.information.opinions import Described, Pool, pooled
 from coterie.active.information.parting import best_parting
 from coterie.active.information.probabilities import bayes, link_log_odds, mixed_prior
@@ -61,15 +64,27 @@ class Belief:
         self.tally = Tally()
         self.groups: list[list[int]] = []
         self.home: dict[int, int] = {}
+        self.heard: list[Heard] = []
         self._given_rate = error_rate
         self.error_rate = FIRST_GUESS if error_rate is None else error_rate
         self._founders: dict[int, int] = {}  # group -> the row that founded it, while it is there
         self._found(first, np.ones(1))
 
+    def copy(self) -> Belief:
+        """One that learns for itself; the coordinates and opinions are shared."""
+        other = copy(self)
+        other.rows, other._at, other.home = list(self.rows), dict(self._at), dict(self.home)
+        other.field, other.tally = self.field.copy(), self.tally.copy()
+        other.groups, other.heard = [list(members) for members in self.groups], list(self.heard)
+        other._founders = dict(self._founders)
+        return other
+
     # -- learning --------------------------------------------------------------------------
     def learn(self, answer: Answer) -> None:
         """Take one answer in."""
         self._admit([row for row in answer.rows if row not in self._at])
+        if answer.sign:
+            self.heard.append(foreseen(self, answer))
         self.tally.add(answer)
         # While one row is to be placed, the answer says more about it than about the other.
         both_placed = all(row in self.home for row in answer.rows)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Field"]
+__all__ = ["Field", "Influence"]
 
 Float = NDArray[np.float64]
 
@@ -38,6 +40,12 @@ class Field:
     def admit(self, coordinates: Float) -> None:
         """More rows that can be placed, (b, m); those that stand for all stay the same."""
         self.phi = np.vstack([self.phi, coordinates])
+
+    def copy(self) -> Field:
+        """One that learns for itself."""
+        other = copy(self)
+        other.pull = self.pull.copy()  # all else is replaced, never changed
+        return other
 
     # -- learning --------------------------------------------------------------------------
     def add_group(self) -> None:
@@ -103,22 +111,57 @@ class Field:
         return field
 
     def influence_of(self, phi: Float, covariance: Float) -> Float:
-        """`influence` of rows with other coordinates, (b, m) -> (b,)."""
+        """`Influence` of rows with other coordinates, (b, m) -> (b,)."""
         toward = phi @ covariance
         variance = np.einsum("ij,ij->i", toward, phi)
         removed = np.einsum("ij,ij->i", toward @ self._gram, toward)
         return removed / (variance + _NOISE)
 
-    def influence(self, covariance: Float, placed: NDArray[np.int64] | None = None) -> Float:
-        """How much of the rows' total variance placing each row removes, (P,).
+    def influence(self) -> Influence:
+        """How much placing each row tells about all."""
+        return Influence(self.phi, self.covariance, self._gram)
 
-        Σ_z cov(z, x)² / (var(x) + s), averaged over rows z. For the rows `placed` already it is
-        what placing them did remove: without x, cov and var are larger by 1 / (1 − var(x) / s).
+
+class Influence:
+    """How much of the rows' total variance placing each row removes.
+
+    Σ_z cov(z, x)² / (var(x) + s), averaged over rows z. It is kept up to date as rows are taken as
+    placed, each of which changes the covariance by one rank: O(P m).
+
+    Parameters
+    ----------
+    phi : (P, m)
+    covariance : (m, m)
+    gram : (m, m)
+        Mean of φ φᵀ over all rows.
+    """
+
+    def __init__(self, phi: Float, covariance: Float, gram: Float) -> None:
+        self._phi, self._gram = phi, gram
+        self._toward = phi @ covariance
+        self._onto = self._toward @ gram
+        self._variance = np.einsum("ij,ij->i", self._toward, phi)
+        self._removed = np.einsum("ij,ij->i", self._onto, self._toward)
+
+    def take(self, at: int) -> None:
+        """Row `at` is placed, wherever (Sherman–Morrison)."""
+        toward, scale = self._toward[at].copy(), self._variance[at] + _NOISE
+        onto = toward @ self._gram
+        along = self._phi @ toward / scale
+        self._removed += along * (along * (onto @ toward) - 2 * (self._onto @ toward))
+        self._variance -= scale * along**2
+        self._toward -= np.outer(along, toward)
+        self._onto -= np.outer(along, onto)
+
+    def each(self, placed: NDArray[np.int64] | None = None) -> Float:
+        """That of all rows, (P,).
+
+        For the rows `placed` already it is what placing them did remove: without x, cov and var
+        are larger by 1 / (1 − var(x) / s).
         """
-        toward = self.phi @ covariance
-        variance = np.einsum("ij,ij->i", toward, self.phi)
-        removed = np.einsum("ij,ij->i", toward @ self._gram, toward)
+        variance, removed = self._variance, self._removed
         if placed is not None:
+            variance, removed = variance.copy(), removed.copy()
             without = 1 - variance[placed] / _NOISE
             variance[placed] /= without
             removed[placed] /= without**2

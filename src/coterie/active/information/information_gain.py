@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from coterie.active.information.agreement import Outlook, outlook
 from coterie.active.information.belief import MERGE_AT, Belief
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
+from coterie.active.information.opinions import compile_trees
 from coterie.active.information.partitions import Partitions
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
@@ -21,6 +22,8 @@ from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.stability import renumber
 
 __all__ = ["InformationGain"]
+
+_Told = tuple[tuple[int, int], int, float | None]  # rows, sign, certainty
 
 _AROUND = 64  # rows that are looked at where an anchor stands for more
 
@@ -71,39 +74,93 @@ class InformationGain(Strategy):
         return InformationPlanner(context, None if estimate else float(self.error_rate))
 
 
+class _Thought(NamedTuple):
+    """A belief that was thought over, what it had learned by then, and what it expected."""
+
+    belief: Belief
+    learned: list[_Told]
+    estimates: list[tuple[int, float]]
+
+
 class InformationPlanner(Planner):
     """The model at work; it is folded over the answers, again from the start after an undo."""
 
     def __init__(self, context: Context, error_rate: float | None) -> None:
         self.context = context
         self.error_rate = error_rate
-        self._features: Features | None = None
-        self._partitions: Partitions | None = None
+        self._prepared: tuple[Features, Partitions] | None = None
         self._belief: Belief | None = None
-        self._learned: list[tuple[int, int, float | None]] = []
+        self._learned: list[_Told] = []
         self._estimates: list[tuple[int, float]] = []  # answers, agreement
+        self._hurried = self._late = False
+        self._thought: _Thought | None = None  # of a twin
+
+    def _prepare(self) -> tuple[Features, Partitions]:
+        """All that takes long, when first needed: no question after the first waits for it."""
+        if self._prepared is None:
+            features = Features(self.context.space, self.context.seed)
+            rows = features.described
+            partitions = Partitions(rows.points, rows.share, self.context.seed)
+            compile_trees()
+            self._prepared = features, partitions
+        return self._prepared
 
     @property
     def features(self) -> Features:
-        """Built when first needed."""
-        if self._features is None:
-            self._features = Features(self.context.space, self.context.seed)
-        return self._features
+        """Coordinates of the rows."""
+        return self._prepare()[0]
+
+    @property
+    def partitions(self) -> Partitions:
+        """Unconstrained clusterings."""
+        return self._prepare()[1]
 
     def belief(self, knowledge: Knowledge) -> Belief:
         """What the answers in force make probable."""
         answers = list(knowledge.of_pair.values())
-        numbers = [(answer.number, answer.sign, answer.certainty) for answer in answers]
-        done = len(self._learned)
-        if self._belief is None or numbers[:done] != self._learned:
-            self._belief, self._estimates, done = self._fresh(), [], 0
-        for count, answer in enumerate(answers[done:], done + 1):
-            self._belief.learn(answer)
-            if is_milestone(count):
-                self._belief.think_over()
-                self._estimates.append((count, self._outlook(self._belief).agreement))
-        self._learned = numbers
+        # Who says again what was said of a pair changes nothing: sets repeat pairs of their piles.
+        told = [answer.said for answer in answers]
+        belief = self._belief
+        if belief is None or told[: len(self._learned)] != self._learned:
+            belief = self._begin_again(told)
+        for count, answer in enumerate(answers[len(self._learned) :], len(self._learned) + 1):
+            belief.learn(answer)
+            if is_milestone(count) and self._hurried:
+                self._late = True
+            elif is_milestone(count):
+                belief.think_over()
+                self._estimates.append((count, self._outlook(belief).agreement))
+        self._learned = told
+        return belief
+
+    def _begin_again(self, told: list[_Told]) -> Belief:
+        """From what a twin made of the first of these answers, or else from the start."""
+        thought, self._late = self._thought, False
+        if thought is None or told[: len(thought.learned)] != thought.learned:
+            thought = _Thought(self._fresh(), [], [])
+        self._belief = thought.belief.copy()
+        self._learned, self._estimates = list(thought.learned), list(thought.estimates)
         return self._belief
+
+    def hurry(self) -> None:
+        """Leave thinking over to a twin."""
+        self._hurried = True
+        _ = self.partitions  # now rather than when the first twin is made
+
+    @property
+    def late(self) -> bool:
+        """Whether there is something to be thought over."""
+        return self._late
+
+    def catch_up(self, twin: Planner) -> None:
+        """Go on from what the twin believes."""
+        assert isinstance(twin, InformationPlanner)
+        both = min(len(self._learned), len(twin._learned))
+        if twin._belief is None or self._learned[:both] != twin._learned[:both]:
+            return  # answers were taken back meanwhile
+        belief = twin._belief.copy()
+        self._thought = _Thought(belief, list(twin._learned), list(twin._estimates))
+        self._belief = None
 
     def _fresh(self) -> Belief:
         return Belief(self.features, self.error_rate, self._first(), self.context.seed)
@@ -112,7 +169,7 @@ class InformationPlanner(Planner):
         """The candidate that speaks for most of the rows."""
         field = Field(self.features.of_anchors, self.features.described.share)
         askable = self.context.space.candidates[self.features.anchors]
-        influence = np.where(askable, field.influence(field.covariance), -1.0)
+        influence = np.where(askable, field.influence().each(), -1.0)
         return int(self.features.anchors[influence.argmax()])
 
     # -- questions -------------------------------------------------------------------------
@@ -137,7 +194,7 @@ class InformationPlanner(Planner):
         free = self.context.space.candidates[belief.rows] & ~settled
         free[[belief.position(row) for row in under_way]] = False
         bits_per_question = _entropy(chance) / _expected_questions(chance)
-        covariance = belief.field.covariance
+        covariance, influence = belief.field.covariance, belief.field.influence()
         link = self._link_question(belief, chance)
         found: list[Query] = []
         while len(found) < count:
@@ -145,7 +202,7 @@ class InformationPlanner(Planner):
                 if link is not None and link[2] > 1 - MERGE_AT:
                     found.append(link[1])
                 return found
-            worth = belief.field.influence(covariance, placed) * bits_per_question
+            worth = influence.each(placed) * bits_per_question
             at = int(np.where(free, worth, -1.0).argmax())
             if link is not None and link[0] >= worth[at]:
                 found.append(link[1])
@@ -157,6 +214,7 @@ class InformationPlanner(Planner):
             if query is not None:
                 found.append(query)
                 covariance = belief.field.with_row(covariance, at)
+                influence.take(at)
         return found
 
     def _finer_question(
@@ -232,7 +290,7 @@ class InformationPlanner(Planner):
     def twin(self) -> InformationPlanner:
         """The same coordinates, with a belief of its own."""
         twin = InformationPlanner(self.context, self.error_rate)
-        twin._features, twin._partitions = self.features, self.partitions
+        twin._prepared = self._prepare()
         return twin
 
     # -- the model's own clustering --------------------------------------------------------
@@ -265,14 +323,6 @@ class InformationPlanner(Planner):
         belief = self.belief(knowledge)
         now = len(self._learned), self._outlook(belief).agreement
         return foretell([*self._estimates, now], more)
-
-    @property
-    def partitions(self) -> Partitions:
-        """Unconstrained clusterings; built when first needed."""
-        if self._partitions is None:
-            rows = self.features.described
-            self._partitions = Partitions(rows.points, rows.share, self.context.seed)
-        return self._partitions
 
 
 def _under_way(knowledge: Knowledge, belief: Belief) -> list[int]:

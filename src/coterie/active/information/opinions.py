@@ -13,9 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.tree import ExtraTreeClassifier
 
-__all__ = ["Described", "Pool", "pooled", "softmax", "squared_distances", "tempered"]
+from coterie.active.information.tree_kernels import grow, vote
+
+__all__ = [
+    "Described",
+    "Pool",
+    "compile_trees",
+    "pooled",
+    "softmax",
+    "squared_distances",
+    "tempered",
+]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -243,29 +252,41 @@ def squared_distances(points: Float, centers: Float) -> Float:
 
 
 def _trees(anchors: Described, at: Int, target: Int, k: int, seed: int) -> Opinion:
-    """Randomised trees on the columns; a row is judged by those that were not shown it."""
+    """Randomised trees on the columns; a row is judged by those that were not shown it.
+
+    Columns of sparse rows say little one by one: there the trees cut the points.
+    """
     rng = np.random.default_rng([seed, 3])
-    X, sparse = _single(anchors.X[at]), sp.issparse(anchors.X)
-    trees = []
-    held, votes = np.zeros((at.size, k)), np.zeros((at.size, 1))
-    for _ in range(_TREES):
-        drawn = np.bincount(rng.integers(at.size, size=at.size), minlength=at.size)
-        tree = ExtraTreeClassifier(max_features="sqrt", random_state=int(rng.integers(2**31)))
-        # Checks cost as much as a small tree; of sparse rows they also make what it needs.
-        tree.fit(X, target, sample_weight=drawn.astype(np.float64), check_input=sparse)
-        trees.append(tree)
-        out = drawn == 0
-        held[out] += tree.predict_proba(X, check_input=sparse)[out]
-        votes += out[:, np.newaxis]
-    held = np.where(votes > 0, held / np.maximum(votes, 1), 1 / k)
+    X = _columns(anchors)[at]
+    n, d = X.shape
+    drawn = rng.integers(n, size=(_TREES, n))
+    told = np.array([np.bincount(rows, minlength=n) for rows in drawn])
+    shape = (_TREES, 2 * n)
+    forest = (
+        np.full(shape, -1, dtype=np.int64),
+        np.zeros(shape),
+        np.zeros(shape, dtype=np.int64),
+        np.zeros((*shape, k)),
+    )
+    grow(X, target, told, k, max(1, int(np.sqrt(d))), int(rng.integers(2**31)), *forest)
 
-    def of(rows: Described) -> Float:
-        X = _single(rows.X)
-        return np.asarray(sum(tree.predict_proba(X, check_input=sparse) for tree in trees) / _TREES)
+    def ask(X: Any, told: Int) -> Float:
+        found, votes = np.zeros((len(X), k)), np.zeros(len(X))
+        vote(X, *forest, told, found, votes)
+        heard = votes[:, np.newaxis]
+        return np.where(heard > 0, found / np.maximum(heard, 1), 1 / k)
 
-    return Opinion(held, of)
+    everyone = np.zeros((_TREES, 0), dtype=np.int64)
+    return Opinion(ask(X, told), lambda rows: ask(_columns(rows), everyone))
 
 
-def _single(X: Any) -> Any:
-    """As trees take rows unchecked: float32, C-ordered."""
-    return X.astype(np.float32) if sp.issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
+def compile_trees() -> None:
+    """Have the kernels compiled before anybody waits for an answer to be taken in."""
+    rows = Described(np.eye(2), np.eye(2), np.eye(2), np.ones(2))
+    _trees(rows, np.arange(2), np.arange(2), 2, 0)
+
+
+def _columns(rows: Described) -> Any:
+    """What trees cut: single precision, in order."""
+    given = rows.points if sp.issparse(rows.X) else rows.X
+    return np.ascontiguousarray(given, dtype=np.float32)

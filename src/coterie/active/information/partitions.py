@@ -18,6 +18,7 @@ _COUNTS = (2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 28, 36, 50, 70, 100)
 _ROWS_EACH = 5  # at least so many rows for a cluster
 _STARTS = 2
 _JUDGED = 500  # rows of which the silhouette is taken
+_STRUCTURE = 0.25  # a silhouette below it shows no structure (Kaufman and Rousseeuw 1990)
 
 
 class Partitions:
@@ -33,11 +34,15 @@ class Partitions:
     Attributes
     ----------
     merit : (L,) float64
-        Silhouette of each, over the largest: what speaks for it before anybody has answered.
+        Silhouette of each, over the largest (over 1/4 if that is less): what speaks for it before
+        anybody has answered.
     """
 
     def __init__(self, points: Float, share: Float, seed: int) -> None:
-        n_distinct = len(np.unique(points, axis=0))
+        scale = float(np.abs(points).max(initial=0.0)) or 1.0
+        n_distinct = len(
+            np.unique(np.round(points / scale, 9), axis=0)
+        )  # copies differ by rounding
         counts = [k for k in _COUNTS if k <= len(points) // _ROWS_EACH and k < n_distinct]
         with one_thread():
             fits = [
@@ -46,7 +51,7 @@ class Partitions:
             ]
         self._centers = [fit.cluster_centers_ for fit in fits]
         silhouettes = np.array([_silhouette(points, fit.labels_, seed) for fit in fits])
-        self.merit: Float = np.maximum(silhouettes, 0) / max(silhouettes.max(initial=0), 0.05)
+        self.merit: Float = np.maximum(silhouettes, 0) / max(silhouettes.max(initial=0), _STRUCTURE)
 
     def clusters_of(self, which: int, points: Float) -> NDArray[np.int64]:
         """The clusters of points in one of them: of the nearest centres, (b,)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +62,15 @@ class Tally:
         self._prior = np.zeros((16, 4))
         self._prior_new = np.zeros(16)
         self.n_groups = 0
+
+    def copy(self) -> Tally:
+        """One that counts for itself."""
+        other = copy(self)
+        other.index, other._home = dict(self.index), dict(self._home)
+        other.said = {row: list(entries) for row, entries in self.said.items()}
+        other._stack, other._prior = self._stack.copy(), self._prior.copy()
+        other._prior_new = self._prior_new.copy()
+        return other
 
     @property
     def net(self) -> Float:

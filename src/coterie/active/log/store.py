@@ -31,6 +31,7 @@ from coterie.active.query import Answer
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch
 from coterie.files import new_file
+from coterie.parameters import check_arguments
 
 __all__ = ["AnswerStore"]
 
@@ -66,6 +67,7 @@ class AnswerStore:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        check_arguments(AnswerStore, locals())
         self.path = Path(path)
         self._lock = FileLock(self.path)
         try:

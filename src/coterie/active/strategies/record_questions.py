@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coterie.active.knowledge import Knowledge
 from coterie.active.query import Answer, Query
+from coterie.active.strategies.record_checks import (
+    SURE,
+    UNLIKELY,
+    follow_ups,
+    is_borne_out,
+    sure_pairs,
+)
+from coterie.active.strategies.record_worth import own_odds, weigh
 from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.constraints import Constraints
 from coterie.data import one_blas_thread
@@ -23,7 +31,6 @@ from coterie.records import (
     pose_records,
     solve,
 )
-from coterie.records.candidates import places
 
 __all__ = ["RecordQuestions"]
 
@@ -32,9 +39,6 @@ Int = NDArray[np.int64]
 
 _CHECK_EVERY = 10  # one question in so many checks a pair that the model is sure of
 _FIRST_CHECKS = 20  # answers before the estimated recall may end the questions
-_FEWEST_SURE = 5  # of them about pairs that are surely the same
-_SURE = 3.0  # nats
-_UNLIKELY = 0.05  # that an answer overturns the clusters: the same in probability
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class RecordQuestions(Strategy):
         probability that the answer overturns the clusters × pairs of records that then change,
 
     less for pairs of a kind that many answers are about already. One question in ten checks a
-    pair that the model is sure of, and one in two when no answer is in doubt. Questions end
+    pair that the model is sure of, and two in three when no answer is in doubt; after an answer
+    against a sure pair others of its kind are asked about. Questions end
     when the estimated recall reaches `recall` and answers bear out what seems surely the same.
 
     Parameters
@@ -101,23 +106,6 @@ class RecordQuestions(Strategy):
         return RecordPlanner(context, problem, rate, self.recall)
 
 
-class Worth(NamedTuple):
-    """Pairs that may be asked about, (m, 2), and what their answers are worth.
-
-    Attributes
-    ----------
-    flip : (m,)
-        Probability that the answer overturns the clusters.
-    change : (m,)
-        Pairs of records that are then joined or parted.
-    """
-
-    pairs: Int
-    flip: Float
-    change: Float
-    log_odds: Float
-
-
 class RecordPlanner(Planner):
     """The model at work on the answers in force."""
 
@@ -149,17 +137,18 @@ class RecordPlanner(Planner):
         askable = np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
         score = worth.flip * worth.change * self._novelty(knowledge, worth.pairs)
         by_score = np.argsort(-score)
+        given = _constraints(self.problem.n, knowledge.constraining)
+        followed = follow_ups(self.problem, solution, given, worth)
         found: list[Query] = []
         used: set[int] = set()
-        n_told = len(knowledge.constraining)
         for turn in range(count):
             at = self._first_open(knowledge, solution, worth.pairs, by_score, askable, used)
-            # Where no answer is in doubt, half of what is to be learned is in what seems sure.
-            exhausted = at is not None and worth.flip[at] < _UNLIKELY
-            every = 2 if exhausted else _CHECK_EVERY
-            is_check = (n_told + turn) % every == every - 1
+            flip = 1.0 if at is None else float(worth.flip[at])
+            n_told = len(knowledge.constraining) + turn
+            is_check = _is_check(n_told, flip, followed.size > 0)
             if is_check:
-                order = self._checks(knowledge, worth, turn)
+                rng = self.context.rng(knowledge, turn)
+                order = np.concatenate([followed, sure_pairs(self.problem, solution, n_told, rng)])
                 checked = self._first_open(knowledge, solution, worth.pairs, order, askable, used)
                 is_check, at = checked is not None, at if checked is None else checked
             if at is None:
@@ -183,7 +172,7 @@ class RecordPlanner(Planner):
         if self._is_enough(knowledge, solution):
             return []
         worth = weigh(solution)
-        likely = worth.log_odds > -_SURE
+        likely = worth.log_odds > -SURE
         likely &= np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
         likely &= ~np.isin(worth.pairs, list(held)).any(axis=1)
         pairs, odds = worth.pairs[likely], worth.log_odds[likely]
@@ -230,18 +219,6 @@ class RecordPlanner(Planner):
         seen = classes.shares(comparison.levels(asked)).sum(axis=0)
         return classes.shares(comparison.levels(pairs)) @ (1.0 / np.sqrt(1.0 + seen))
 
-    def _checks(self, knowledge: Knowledge, worth: Worth, turn: int) -> Int:
-        """Pairs the model is sure of, at random: joined and apart in turn, those near doubt first.
-
-        Of the many that are surely apart the nearest to doubt are drawn from.
-        """
-        rng = self.context.rng(knowledge, turn)
-        number = len(knowledge.constraining) + turn
-        joined = number // 2 % 2 == 0  # changes from check to check, be it one in ten or in two
-        sure = np.flatnonzero((worth.log_odds > _SURE) if joined else (worth.log_odds < -_SURE))
-        near = sure[np.argsort(np.abs(worth.log_odds[sure]), kind="stable")]
-        return rng.permutation(near[: max(len(near) // 10, 100)])
-
     def _query(self, solution: Solution, i: int, j: int, log_odds: float, is_check: bool) -> Query:
         chance = float(1.0 / (1.0 + np.exp(-np.clip(log_odds, -700, 700))))
         aim = (
@@ -250,7 +227,7 @@ class RecordPlanner(Planner):
             else "no answer may change the clusters more"
         )
         why = (
-            f"The two are the same with probability {chance:.0%}; {aim}. In nats: "
+            f"The two are the same with probability {chance:.0%}; {aim}. "
             f"{self._by_field(solution, i, j)}."
         )
         return Query((i, j), "check" if is_check else "records", why, float(bits(chance)))
@@ -279,24 +256,13 @@ class RecordPlanner(Planner):
     def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
         if self.recall >= 1 or len(knowledge.constraining) < _FIRST_CHECKS:
             return False
-        return expected_recall(solution) >= self.recall and self._is_borne_out(knowledge, solution)
-
-    def _is_borne_out(self, knowledge: Knowledge, solution: Solution) -> bool:
-        """Whether answers agree with what the model takes for surely the same.
-
-        By its own estimate all is found where whole kinds of pairs are joined wrongly; only
-        answers about them show it. So there must be some, and no more against than slips explain.
-        """
-        sure = solution.by_fields > _SURE
         given = _constraints(self.problem.n, knowledge.constraining)
-        asked = sure[places(given.pairs, solution.pairs, self.problem.n)]
-        n_asked, n_against = int(asked.sum()), int((asked & (given.kind < 0)).sum())
-        slips = 2.0 * max(solution.belief.error_rate, _UNLIKELY) * n_asked
-        return n_asked >= min(_FEWEST_SURE, int(sure.sum())) and n_against <= slips
+        found = expected_recall(solution, self.problem.exclusive) >= self.recall
+        return found and is_borne_out(self.problem, solution, given)
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
-        found = expected_recall(self.solution(knowledge))
+        found = expected_recall(self.solution(knowledge), self.problem.exclusive)
         if self.recall < 1 and found >= self.recall:
             return f"by estimate {found:.1%} of the records that belong together are together"
         return "every pair of records that may be the same is answered"
@@ -310,45 +276,18 @@ class RecordPlanner(Planner):
         return int(self.solution(knowledge).labels.max()) + 1
 
 
-def weigh(solution: Solution) -> Worth:
-    """How likely answers overturn the clusters, and how many pairs then change.
+def _is_check(n_told: int, flip: float, surprised: bool) -> bool:
+    """Whether the next question is about a pair that seems sure.
 
-    Two clusters join if the sum of log-odds between them is above 0; a record leaves its cluster
-    if its sum with the others is below. Log-odds of pairs of the same records are not independent,
-    so m of them count as √m.
+    One in ten is. Where no answer is in doubt, by the probability `flip` that the best one
+    overturns the clusters, most of what is to be learned is there, and two in three are. After an
+    answer against a sure pair every second one is, or every one.
     """
-    pairs, labels = solution.pairs, solution.labels
-    odds = np.clip(solution.log_odds, -20.0, 20.0)
-    a, b = labels[pairs[:, 0]], labels[pairs[:, 1]]
-    joined = a == b
-    n_labels = int(labels.max()) + 1
-    sizes = np.bincount(labels, minlength=n_labels)
-    # Apart: all pairs between the two clusters.
-    _, back = np.unique(np.minimum(a, b) * n_labels + np.maximum(a, b), return_inverse=True)
-    between = np.bincount(back, odds) / np.sqrt(np.bincount(back))
-    # Together: the pairs of either record with its cluster; the weaker one would leave.
-    ends = pairs[joined]
-    own = np.zeros(labels.size)
-    np.add.at(own, ends.ravel(), np.repeat(odds[joined], 2))
-    own /= np.sqrt(np.maximum(sizes[labels] - 1, 1))
-    margin = np.where(joined, -np.minimum(own[pairs[:, 0]], own[pairs[:, 1]]), between[back])
-    flip = 1.0 / (1.0 + np.exp(-margin))
-    change = np.where(joined, sizes[a] - 1, sizes[a] * sizes[b]).astype(np.float64)
-    return Worth(pairs, flip, change, odds)
-
-
-def own_odds(solution: Solution) -> Float:
-    """How well each record fits its cluster, (n,); see `RecordPlanner.certainty`."""
-    pairs, labels = solution.pairs, solution.labels
-    odds = np.clip(solution.log_odds, -20.0, 20.0)
-    joined = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-    sizes = np.bincount(labels)[labels]
-    own = np.zeros(labels.size)
-    np.add.at(own, pairs[joined].ravel(), np.repeat(odds[joined], 2))
-    own /= np.sqrt(np.maximum(sizes - 1, 1))
-    best = np.full(labels.size, -20.0)
-    np.maximum.at(best, pairs[~joined].ravel(), np.repeat(odds[~joined], 2))
-    return np.where(sizes > 1, own, -best)
+    if n_told % _CHECK_EVERY == _CHECK_EVERY - 1:
+        return True
+    if surprised:
+        return n_told % 2 == 0 or flip < UNLIKELY
+    return n_told % 3 > 0 and flip < UNLIKELY
 
 
 def _constraints(n: int, answers: list[Answer]) -> Constraints:

@@ -84,6 +84,19 @@ class Planner(ABC):
         """
         return None
 
+    def hurry(self) -> None:
+        """From now on people wait: leave what takes long and can come later to a `twin`."""
+        return
+
+    @property
+    def late(self) -> bool:
+        """Whether something was left to a twin that it has not done yet."""
+        return False
+
+    def catch_up(self, twin: Planner) -> None:
+        """Take in what a twin made of the answers; it is not at work meanwhile."""
+        return
+
     def forecast(self, knowledge: Knowledge, more: int) -> Forecast | None:
         """How good its clustering is, and after so `more` answers, if it can say so."""
         return None

@@ -20,6 +20,7 @@ from coterie.inference import (
     components,
     crowd_model,
     crowd_of,
+    draw_seed,
     icm,
     icm_plan,
     infer,
@@ -164,6 +165,7 @@ class CoreGraph:
         engine that proves the least energy works only if `prove`; the plain one works alone.
         """
         plan, groups = pairs.plan, pairs.groups
+        drawn = draw_seed(seed)  # once for all searches: drawing takes as long as a short one
         saved, proven, savings = 0.0, False, None
         nodes = None if last is None else last.nodes
         try:
@@ -174,11 +176,11 @@ class CoreGraph:
                 return CoreLabels(found.labels)
             if last is None:
                 start, limit = cheapest_labels(model), self.time_limit
-                labels = icm(model, start, plan=plan, random_state=seed, time_limit=limit).labels
+                labels = icm(model, start, plan=plan, random_state=drawn, time_limit=limit).labels
             else:
-                labels, savings = polish(model, plan, last.nodes, lead, seed, last.savings)
+                labels, savings = polish(model, plan, last.nodes, lead, drawn, last.savings)
             if (refresh or last is None) and self._crowd is not None:
-                labels, saved = restart_crowd(model, self._crowd, labels, seed, pairs.crowd_plan)
+                labels, saved = restart_crowd(model, self._crowd, labels, drawn, pairs.crowd_plan)
                 savings = None
             if prove or self.engine not in ("icm", PROVING):
                 labels, proven = self._ask_engine(model, plan, labels, seed)

@@ -17,7 +17,9 @@ from coterie.cluster.kmeans.joining import add_clusters, has_own_metrics, move_c
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import (
+    Screened,
     carry_over,
+    is_metric,
     most_promising,
     nodes_of,
     screen,
@@ -188,22 +190,34 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         groups: Array | None,
     ) -> Result:
         """A run from the best of many starts, each of which was tried for a few iterations."""
+        found = self._screened(problem, measure, number, seed, w)
+        geometry, before = found.geometry, found.history
+        if geometry is None:
+            geometry = problem.without_costs(problem.geometry(found.measure, found.w))
+        most = 1 if found.stopped else self.max_iter - len(before)
+        result = run(
+            problem, found.start, geometry, max_iter=most, tol=self.tol, seed=seed, done=len(before)
+        )
+        return result._replace(
+            history=before + result.history, stopped=result.stopped or found.stopped
+        )
+
+    def _screened(
+        self, problem: KMeansProblem, measure: Measure, number: int, seed: int, w: float | None
+    ) -> Screened:
+        """The best of many starts.
+
+        What they were tried on, a copy of all rows in pairs, is gone when this returns.
+        """
         stage = stage_of(problem, seed)
         here = stage.problem
         at = measure if here is problem else here.measure(measure.A)
         found = many_centers(here, at, stage.n_candidates, first=number == 0, seed=seed)
         starts = [Start(centers.astype(here.rows.dtype)) for centers in found]
         geometry = here.geometry(at, self._weight(here, starts) if w is None else w)
+        geometry = here.without_costs(geometry)
         best = screen(stage, starts, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
-        start, geometry = carry_over(problem, stage, best)
-        # The objective of a sample is another one: only that of all rows is part of the history.
-        before = best.history[:-1] if here is problem else []
-        most = 1 if best.stopped else self.max_iter - len(before)
-        result = run(
-            problem, start, geometry, max_iter=most, tol=self.tol, seed=seed, done=len(before)
-        )
-        stopped = result.stopped or best.stopped
-        return result._replace(history=before + result.history, stopped=stopped)
+        return carry_over(problem, measure, stage, best)
 
     def _check_common(self) -> None:
         check_choice("inference", self.inference, engines(labels=True))
@@ -226,9 +240,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
     def _metric_to_start_from(self, problem: KMeansProblem) -> Array | None:
         A = problem.initial_metric()
         learned = getattr(self._model_to_start_from, "distortion_params_", None)
-        if learned is None or A is None or learned.shape != A.shape:
+        if A is None or not is_metric(learned, A):
             return A
-        return learned.copy()
+        return np.array(learned, dtype=A.dtype)
 
     def _starts(
         self,
@@ -287,7 +301,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         self.violations_ = broken_pairs(
             labels,
             problem.constraints,
-            cost_paid(problem.constraints, labels, geometry),
+            cost_paid(problem.constraints, labels, problem.with_costs(geometry)),
             geometry.w,
         )
         self._n_features_out = problem.settings.n_clusters

@@ -164,6 +164,10 @@ class KMeansProblem:
         scale = self.distortion.weight_scale(self.rows, self.weights, form)
         return 1.0 if scale is None else scale
 
+    @cached_property
+    def _least_share(self) -> Array:
+        return self.distortion.least_share(self.rows, self.weights)
+
     def measure(self, A: Array | None) -> Measure:
         """The rows under A; refuses rows whose distances overflow."""
         terms = measure_rows(self.rows, self.weights, self.distortion, A)
@@ -180,6 +184,20 @@ class KMeansProblem:
         # Which pairs cost anything, and infinitely much, is the same under every metric.
         like = None if last is None or last.w != w else last.pairs
         return Geometry(measure, w, self.graph.pair_costs(self._pair_costs(measure, w), w, like))
+
+    def without_costs(self, geometry: Geometry) -> Geometry:
+        """The same, to be kept beside others: where a metric is learned each has costs of its own,
+        as many as there are pairs times clusters, and `with_costs` makes them again.
+        """
+        if self.settings.form is None or not self.constraints.n_pairs:
+            return geometry
+        return geometry._replace(pairs=geometry.pairs._replace(cost=NONE, same=NONE, differ=NONE))
+
+    def with_costs(self, geometry: Geometry) -> Geometry:
+        """The inverse of `without_costs`."""
+        if not self.constraints.n_pairs or geometry.pairs.cost.size:
+            return geometry
+        return self.geometry(geometry.measure, geometry.w, geometry)
 
     def _pair_costs(self, measure: Measure, w: float) -> Array:
         """What breaking each pair costs, (m,), or (m, K) by cluster; inf for hard pairs (3.13)."""
@@ -384,7 +402,7 @@ class KMeansProblem:
         return MetricTask(
             self.rows, assignment.labels, self.weights, centers, counts, sums, evidence,
             self._broken_soft_pairs(assignment.labels, geometry.w), self.bound,
-            s.form, s.per_cluster, self.prior_width,
+            s.form, s.per_cluster, self.prior_width, self._least_share,
         )  # fmt: skip
 
     def _broken_soft_pairs(self, labels: Array, w: float) -> BrokenPairs:

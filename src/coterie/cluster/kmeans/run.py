@@ -16,7 +16,7 @@ from coterie.progress import keep_going
 logger = logging.getLogger(__name__)
 
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
-_ROUNDING = 1e-12  # share of the objective that is no fall: it differs between dense and CSR rows
+_ROUNDING = 1e-13  # share of the objective that is no fall: it differs between dense and CSR rows
 _SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
 
 
@@ -50,6 +50,7 @@ def run(
 ) -> Result:
     """Lower the objective from `start` until labels repeat or it falls by less than tol |J|.
 
+    The geometry may come, and goes back, without the costs of pairs: see `without_costs`.
     Where the distortion cools down, the first iterations are under warmer ones; `done` of them
     were made before this run goes on.
     """
@@ -57,6 +58,7 @@ def run(
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
     core = None if start.nodes is None else CoreLabels(start.nodes)
+    geometry = problem.with_costs(geometry)
     previous: Assignment | None = None
     first = stages[min(done, len(stages) - 1)]
     centers = first.distortion.allowed(start.centers, geometry.measure.A)
@@ -86,21 +88,29 @@ def run(
         cheap = problem.graph.crowd_size <= _SMALL_CROWD
         refresh = problem.can_refresh and (settled or cheap or now.core.saved > _WORTHWHILE)
         centers = problem.centers_of(now, centers, geometry.measure)
-        if learning:
-            geometry = _with_better_metric(problem, now, centers, geometry)
+        A = _better_metric(problem, now, centers, geometry) if learning else geometry.measure.A
+        changed = A is not geometry.measure.A
+        if changed:  # the old costs are gone before there are new ones
+            now, geometry = _without_savings(now), problem.without_costs(geometry)
         core, previous = now.core, now
+        if changed:
+            geometry = problem.geometry(problem.measure(A), geometry.w, geometry)
     now = problem.with_labels(now, centers, geometry.measure)
-    return Result(now, centers, geometry, history, converged, stopped)
+    if learning:
+        now = _without_savings(now)
+    return Result(now, centers, problem.without_costs(geometry), history, converged, stopped)
 
 
-def _with_better_metric(
+def _without_savings(now: Assignment) -> Assignment:
+    """What a search saved was under costs of pairs that are gone, and would keep them."""
+    return now._replace(core=now.core._replace(savings=None))
+
+
+def _better_metric(
     problem: KMeansProblem, now: Assignment, centers: Array, geometry: Geometry
-) -> Geometry:
-    """The geometry after a step of the metric that does not raise the objective."""
+) -> Array:
+    """The metric after a step that does not raise the objective; the same, if there is none."""
     before = geometry.measure.A
     assert before is not None
     task = problem.distortion.metric_problem(problem.metric_task(now, centers, geometry))
-    A = descend(task, before, problem.settings.eta)[0]
-    if A is before:
-        return geometry
-    return problem.geometry(problem.measure(A), geometry.w, geometry)
+    return descend(task, before, problem.settings.eta)[0]

@@ -8,16 +8,25 @@ the first, where centres are single rows or small groups, they are not.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from coterie._typing import Array
-from coterie.cluster.kmeans.problem import Geometry, KMeansProblem
+from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.data import gather
 
-__all__ = ["Stage", "carry_over", "most_promising", "nodes_of", "screen", "stage_of"]
+__all__ = [
+    "Screened",
+    "Stage",
+    "carry_over",
+    "is_metric",
+    "most_promising",
+    "nodes_of",
+    "screen",
+    "stage_of",
+]
 
 
 class Round(NamedTuple):
@@ -128,18 +137,39 @@ def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, see
     return result._replace(history=before + result.history)
 
 
-def carry_over(problem: KMeansProblem, stage: Stage, found: Result) -> tuple[Start, Geometry]:
-    """Where a run on `problem` goes on from what was found on the stage."""
+class Screened(NamedTuple):
+    """Where a run goes on from the best of many starts.
+
+    `history` and `geometry` are those of the runs so far, if they were on the problem itself.
+    """
+
+    start: Start
+    measure: Measure
+    w: float
+    geometry: Geometry | None
+    history: list[float]
+    stopped: bool
+
+
+def carry_over(problem: KMeansProblem, measure: Measure, stage: Stage, found: Result) -> Screened:
+    """Where a run on `problem` goes on from what was found on the stage.
+
+    `measure` is the one that it began with: where no metric is learned it is still right.
+    """
+    w, stopped = found.geometry.w, found.stopped
     if stage.problem is problem:
-        return Start(found.centers, found.assignment.core.nodes), found.geometry
-    measure = problem.measure(found.geometry.measure.A)
+        start = Start(found.centers, found.assignment.core.nodes)
+        return Screened(start, measure, w, found.geometry, found.history[:-1], stopped)
+    if found.geometry.measure.A is not measure.A:
+        measure = problem.measure(found.geometry.measure.A)
     centers = (found.centers + stage.problem.rows.origin).astype(problem.rows.dtype)
     nodes = None
     if problem.core.n_nodes:
         at = np.searchsorted(stage.rows, problem.core.rows)
         nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
         nodes[problem.core.node] = found.assignment.labels[at]
-    return Start(centers, nodes), problem.geometry(measure, found.geometry.w)
+    # The objective of a sample is another one: only that of all rows is part of the history.
+    return Screened(Start(centers, nodes), measure, w, None, [], stopped)
 
 
 def most_promising(
@@ -153,9 +183,26 @@ def most_promising(
     return starts[best]._replace(nodes=tried[best].core.nodes if problem.core.n_nodes else None)
 
 
+def is_metric(found: Any, like: Array) -> bool:
+    """Whether what a model to start from learned is a metric of the shape of `like`."""
+    if not isinstance(found, np.ndarray) or found.shape != like.shape or found.dtype.kind != "f":
+        return False
+    if not np.isfinite(found).all():
+        return False
+    return like.ndim == 3 or bool((found >= 0).all())
+
+
 def nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
-    """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that."""
-    if labels is None or labels.shape != (problem.rows.n,) or not problem.core.n_nodes:
+    """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that.
+
+    Those of a model to start from may be anything: they are of these clusters, or not used.
+    """
+    if labels is None or np.shape(labels) != (problem.rows.n,) or not problem.core.n_nodes:
+        return None
+    labels = np.asarray(labels)
+    if labels.dtype.kind not in "iu" or labels.min() < 0:
+        return None
+    if labels.max() >= problem.settings.n_clusters:
         return None
     nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
     nodes[problem.core.node] = labels[problem.core.rows]

@@ -80,11 +80,16 @@ def _cut(constraints: Constraints, rows: Array, n_clusters: int, seed: int) -> A
     return fitted.labels_.astype(np.int64)
 
 
-def group_centers(problem: KMeansProblem, measure: Measure, group: Array) -> tuple[Array, Array]:
-    """Centroids (p, d) and sizes (p,) of groups (n,) of rows, numbered 0..p-1; -1 is no group."""
+def group_centers(
+    problem: KMeansProblem, measure: Measure, group: Array, of: Array
+) -> tuple[Array, Array]:
+    """Centroids (p, d) and sizes (p,) of groups of the rows `of` (r,), which rise.
+
+    Groups (r,) are numbered 0..p-1; -1 is no group.
+    """
     count = int(group.max(initial=-1)) + 1
-    rows = np.flatnonzero(group >= 0)
-    labels = group[rows]
+    at = np.flatnonzero(group >= 0)
+    rows, labels = of[at], group[at]
     weights = np.ones(rows.size)
     if problem.weights.size:
         # A group whose rows all weigh nothing still says where a cluster is.
@@ -95,7 +100,7 @@ def group_centers(problem: KMeansProblem, measure: Measure, group: Array) -> tup
 
 def complete_groups(problem: KMeansProblem, measure: Measure, group: Array, seed: int) -> Array:
     """Centres (K, d): the groups' centroids in the order of their numbers, then k-means++."""
-    centers, _ = group_centers(problem, measure, group)
+    centers, _ = group_centers(problem, measure, group, np.arange(group.size))
     return plus_plus(problem, measure, centers, np.random.default_rng(seed))
 
 
@@ -197,7 +202,8 @@ def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any
         new_gap = distances_to(problem.rows, candidates, problem.distortion, A)
         np.minimum(new_gap, gap[:, None], out=new_gap)
         best = int((weights @ new_gap).argmin())
-        gap = new_gap[:, best]
+        gap = new_gap[:, best].copy()
+        del new_gap  # before the next is made: a number for each row and trial
         centers = np.concatenate([centers, candidates[best : best + 1]])
     return centers
 
@@ -262,12 +268,15 @@ def find_groups(
     problem: KMeansProblem, measure: Measure, seed: int, singles: int | None = None
 ) -> Groups:
     """The neighbourhoods of the pairs and at most so many of single rows, by size."""
-    k = problem.settings.n_clusters
-    group = neighborhoods(problem.constraints, k, seed)
+    k, known = problem.settings.n_clusters, problem.constraints
+    # Of the rows in pairs alone: all of them may be very many.
+    rows = np.union1d(known.pairs.ravel(), known.exclusive.rows)
+    known = known.subset(rows)
+    group = neighborhoods(known, k, seed)
     most = k if singles is None else min(k, int(group.max(initial=-1)) + 1 + singles)
     if singles != 1 or (group >= 0).any():  # Figure 1: apart from neighbourhoods that there are
-        group = with_single_rows(problem.constraints, group, most)
-    centers, sizes = group_centers(problem, measure, group)
+        group = with_single_rows(known, group, most)
+    centers, sizes = group_centers(problem, measure, group, rows)
     by_size = np.argsort(-sizes, kind="stable")
     return Groups(centers[by_size], sizes[by_size])
 

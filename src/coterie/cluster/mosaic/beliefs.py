@@ -39,6 +39,7 @@ __all__ = [
     "judge_field",
     "lean_towards",
     "merit",
+    "nodes_and_ends",
     "nothing_said",
     "settle_noise",
     "softmax",
@@ -133,7 +134,7 @@ def nothing_said(evidence: Evidence, settings: MosaicSettings, n_clusters: int) 
 
 def hear_pairs(problem: MosaicProblem, prior: Array) -> tuple[NDArray[np.float64], Noise]:
     """What nodes with `prior` (s, K) believe after their pairs, and the noise that they see."""
-    nodes, messages = _heard(problem, prior, problem.factors)
+    nodes, messages = _heard(problem.evidence, problem.settings, prior, problem.factors)
     if problem.noise.origin == "given":
         return nodes, problem.noise
     rate = problem.evidence.noise_rate(problem.noise.rate, messages, nodes)
@@ -146,17 +147,23 @@ def ends_together(problem: MosaicProblem, prior: Array, rate: float) -> NDArray[
     Given everything: the pair itself, the others, and the `prior` (s, K) that the field has of
     either end. Judged together: ends that are unsure may still be sure to be the same.
     """
-    factors = problem.evidence.factors(rate)
-    nodes, messages = _heard(problem, prior, factors)
-    return edge_posterior(problem.evidence.graph, factors, messages, nodes)
+    return nodes_and_ends(problem.evidence, problem.settings, prior, rate)[1]
+
+
+def nodes_and_ends(
+    evidence: Evidence, settings: MosaicSettings, prior: Array, rate: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What nodes with `prior` (s, K) believe after their pairs, and `ends_together`."""
+    factors = evidence.factors(rate)
+    nodes, messages = _heard(evidence, settings, prior, factors)
+    return nodes, edge_posterior(evidence.graph, factors, messages, nodes)
 
 
 def _heard(
-    problem: MosaicProblem, prior: Array, factors: PairFactors
+    evidence: Evidence, settings: MosaicSettings, prior: Array, factors: PairFactors
 ) -> tuple[NDArray[np.float64], Messages]:
-    evidence, tuning = problem.evidence, problem.tuning
-    silent = nothing_said(evidence, problem.settings, prior.shape[1])
-    sweeps = tuning.sweeps * tuning.pilot_rounds
+    silent = nothing_said(evidence, settings, prior.shape[1])
+    sweeps = settings.tuning.sweeps * settings.tuning.pilot_rounds
     return send_messages(prior, evidence.graph, factors, silent, sweeps=sweeps, tol=SILENCE)
 
 

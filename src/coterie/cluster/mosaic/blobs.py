@@ -22,7 +22,7 @@ from coterie.cluster.mosaic.beliefs import (
 from coterie.cluster.mosaic.field import MosaicField, field_values
 from coterie.cluster.mosaic.finish import MosaicFit, Placer, roughness
 from coterie.cluster.mosaic.judging import Telling, Trial, shares_of, telling_sharpness
-from coterie.cluster.mosaic.noise import MOST_NOISE, Noise
+from coterie.cluster.mosaic.noise import DEFAULT_NOISE, MOST_NOISE, Noise
 from coterie.cluster.mosaic.passes import Float32, Highest, Landmarks, field_map, highest_at
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
 from coterie.data import Rows, fold, map_blocks, one_thread
@@ -133,11 +133,15 @@ def fit_blobs(
 
     The field is as sharp as foretells the pairs best. No more pairs can be wrong than it fails to
     foretell, and unless `noise` is given the pairs are heard at this rate: of pairs that contradict
-    the clusters nobody knows whether they or the clusters are wrong.
+    the clusters nobody knows whether they or the clusters are wrong. A handful cannot tell: they
+    are taken for as certain as plain pairs are by default, and make nobody sure of the field.
     """
     evidence, core, k = problem.evidence, problem.evidence.core, blobs.weights.shape[1]
-    told = telling(trial, blobs, coordinates)
+    handful = evidence.n_subjects < 2 * problem.tuning.folds  # none can be held out
+    told = telling(trial, blobs, coordinates, FIRST_SHARPNESS if handful else _MOST_SHARPNESS)
     sharpness, most = told.sharpness, shares_of(trial, told.together).most_noise
+    if handful and problem.noise.origin != "given":
+        noise = Noise(DEFAULT_NOISE, "given")
     if noise is not None:
         problem = problem.heard_at(noise)
     elif problem.noise.origin != "given":
@@ -168,12 +172,14 @@ def _highest(blobs: Blobs, coordinates: Float32) -> Highest:
     return fold(parts, joined=("labels", "tops", "squares"))
 
 
-def telling(trial: Trial, blobs: Blobs, coordinates: Float32) -> Telling:
-    """How sharp the field must be to foretell the pairs best."""
+def telling(
+    trial: Trial, blobs: Blobs, coordinates: Float32, most: float = _MOST_SHARPNESS
+) -> Telling:
+    """How sharp the field must be to foretell the pairs best, `most` or less."""
     rows, ends = np.unique(trial.pairs, return_inverse=True)
     values = field_values(coordinates[rows], blobs.field.landmarks, blobs.weights)
     here = trial._replace(pairs=ends.reshape(-1, 2))
-    return telling_sharpness(here, values, first=FIRST_SHARPNESS, most=_MOST_SHARPNESS)
+    return telling_sharpness(here, values, first=FIRST_SHARPNESS, most=most)
 
 
 def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: int) -> Float32:

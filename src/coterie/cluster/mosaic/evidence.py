@@ -17,12 +17,20 @@ from coterie.inference.messages import (
     pair_graph,
 )
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "pair_costs"]
 
 
 _LEAST_NOISE = 1e-6  # a rate at which odds are not infinite
 _HARD_STRENGTH = 20.0  # nats: among beliefs, a hard pair is a pair of this strength
 _MOST_SUSPECTS = 1000
+
+
+def pair_costs(constraints: Constraints, rate: float) -> NDArray[np.float64]:
+    """What breaking each pair (m,) costs, in nats, if plain ones are wrong at `rate`."""
+    c = constraints
+    plain = np.isnan(c.certainty) & ~c.is_hard
+    soft = np.where(plain, log_odds(rate) * c.weight, c.strength())
+    return np.where(c.is_hard, np.inf, soft)
 
 
 class Evidence:
@@ -69,15 +77,6 @@ class Evidence:
         """e^-cost with the cost capped: among beliefs a hard pair is a strong one."""
         most = _HARD_STRENGTH
         return PairFactors(*(np.exp(-np.minimum(c[:, 0], most)) for c in self.costs(rate)))
-
-    def pair_cost(self, rate: float) -> NDArray[np.float64]:
-        """What breaking each of the user's pairs costs, (m,)."""
-        c = self.constraints
-        out = np.full(c.n_pairs, np.inf)
-        soft = ~c.is_hard
-        plain = log_odds(rate) * c.weight[soft]
-        out[soft] = np.where(self.is_plain[soft], plain, c.strength()[soft])
-        return out
 
     # -- the noise rate ------------------------------------------------------------------------
     def first_noise(self) -> Noise:

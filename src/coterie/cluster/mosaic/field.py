@@ -24,7 +24,6 @@ __all__ = [
     "build_field",
     "field_values",
     "means_of",
-    "members",
     "place_prototypes",
 ]
 
@@ -49,12 +48,6 @@ def place_prototypes(
     with one_thread():  # the sum over threads would round by their number
         model = KMeans(count, init=start, n_init=1, max_iter=tuning.placing_steps, tol=0)
         return np.asarray(model.fit(rows).cluster_centers_)
-
-
-def members(near: NDArray[np.int64], count: int, values: Array) -> Any:
-    """Sparse (count, n) matrix with `values` (n,) where a row belongs to a prototype."""
-    entries: Any = (values, (near, np.arange(near.size)))
-    return sp.csr_array(entries, shape=(count, near.size))
 
 
 class MosaicField(NamedTuple):
@@ -183,8 +176,9 @@ class FieldRidge:
         return fold(parts, joined=("values",)).values
 
 
-def means_of(X: Any, near: Array, count: int) -> Any:
-    """Mean (count, d) of the rows nearest to each prototype; CSR for CSR rows."""
+def means_of(X: Any, rows: Array, near: Array, count: int) -> Any:
+    """Mean (count, d) of the `rows` (r,) of X nearest to each prototype; CSR for CSR rows."""
     share = 1.0 / np.maximum(np.bincount(near, minlength=count), 1)
-    means = members(near, count, share[near].astype(X.dtype)) @ X
+    entries: Any = (share[near].astype(X.dtype), (near, rows))
+    means = sp.csr_array(entries, shape=(count, X.shape[0])) @ X
     return sp.csr_matrix(means) if sp.issparse(X) else np.asarray(means)

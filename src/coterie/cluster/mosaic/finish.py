@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coterie._typing import Array
 from coterie.cluster.mosaic import passes
 from coterie.cluster.mosaic.beliefs import MosaicState, ends_together
-from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.evidence import Evidence, pair_costs
 from coterie.cluster.mosaic.field import MosaicField
 from coterie.cluster.mosaic.problem import MosaicProblem
 from coterie.exceptions import InfeasibleConstraints
@@ -106,7 +106,7 @@ class Placer:
     ) -> None:
         self.evidence, self.weights, self.rng = evidence, weights, rng
         self.sharpness, core = sharpness, evidence.core
-        self.constant = core.constant(evidence.pair_cost(rate))
+        self.constant = core.constant(pair_costs(evidence.constraints, rate))
         self.model = PairwiseModel(
             np.zeros((core.n_nodes, n_clusters)), core.indptr, core.indices, *evidence.costs(rate)
         )

@@ -19,9 +19,9 @@ from coterie.cluster.mosaic.clusters import (
     say_fewer,
     without_empty,
 )
-from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.everyone import Everyone, Learned, place_everyone
+from coterie.cluster.mosaic.evidence import Evidence, pair_costs
 from coterie.cluster.mosaic.field import means_of
-from coterie.cluster.mosaic.finish import MosaicFit
 from coterie.cluster.mosaic.noise import check_noise
 from coterie.cluster.mosaic.passes import Landmarks, field_map
 from coterie.cluster.mosaic.problem import MosaicSettings
@@ -36,11 +36,11 @@ from coterie.cluster.mosaic.space import (
     place_rows,
     values_of_rows,
 )
-from coterie.cluster.mosaic.teaching import named_by_all_rows, teaching_rows
+from coterie.cluster.mosaic.teaching import named_by, teaching_rows
 from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, StoredRows, gather, one_blas_thread
-from coterie.exceptions import InfeasibleConstraints, InvalidParameter
+from coterie.exceptions import InvalidParameter
 from coterie.extension import ExtensibleClusterer, Places
 from coterie.validation import (
     check_choice,
@@ -215,31 +215,30 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleCluste
         self, X: Any, constraints: Constraints, weights: Array | None, rng: np.random.Generator
     ) -> None:
         check_directions(X, self.distortion)
-        n, before = X.shape[0], self._before(X.shape[0])
-        rows = teaching_rows(n, constraints, weights, self.tuning, rng)
+        n, tuning = X.shape[0], self.tuning
+        before = self._before(n)
+        most = tuning.most_features // tuning.most_prototypes
+        most = max(most, tuning.rows_a_cluster * (self.n_clusters or 0))
+        rows = teaching_rows(n, constraints, weights, most, rng)
         some, known = X, constraints
         if rows.size < n or isinstance(X, StoredRows):
             some, known = gather(Rows(X), rows), constraints.subset(rows)
         count = np.ones(rows.size) if weights is None else weights[rows]
-        before = None if before is None else before[rows].astype(np.int64)
-        evidence = Evidence(known, self.tuning)
-        try:
-            space, found = self._learn(some, evidence, count, rng, before)
-        except InfeasibleConstraints as error:
-            if rows.size == n or error.conflict is None:
-                raise
-            raise named_by_all_rows(error.conflict, rows, n) from error
-        if before is not None:
-            found = number_alike(found, before)
-        labels = place_rows(
-            X, Placing(space, field_map(found.field.landmarks, found.field_weights))
+        settings = self._settings(rows.size)
+        with named_by(rows, n):
+            learned = self._learn(
+                some, known, count, settings, rng, None if before is None else before[rows]
+            )
+        field = learned.fit.field
+        prototypes = means_of(some, learned.rows, field.near, field.n_prototypes)
+        learned = learned._replace(rows=rows[learned.rows])
+        del some
+        everyone = place_everyone(
+            X, learned, constraints, weights, settings, rng, refine=self.refine
         )
-        if self.refine:
-            core = evidence.core.rows
-            labels[rows[core]] = found.labels[core]
-        self._publish(some, labels, space, evidence, rows, found)
-        cost = evidence.pair_cost(found.noise_rate)
-        self.violations_ = broken_pairs(labels, constraints, cost)
+        self._publish(learned, prototypes, everyone)
+        cost = pair_costs(constraints, learned.fit.noise_rate)
+        self.violations_ = broken_pairs(everyone.labels, constraints, cost)
 
     def _before(self, n: int) -> NDArray[np.int64] | None:
         """The clusters that a fit goes on from, if any."""
@@ -257,29 +256,35 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleCluste
     def _learn(
         self,
         X: Any,
-        evidence: Evidence,
+        known: Constraints,
         weights: Array,
+        settings: MosaicSettings,
         rng: np.random.Generator,
         before: Array | None,
-    ) -> tuple[MosaicSpace, MosaicFit]:
-        """A space and clusters of rows X that count `weights` times."""
+    ) -> Learned:
+        """A space and clusters of rows X that count `weights` times, or of some of them."""
         n, seed, most = X.shape[0], int(rng.integers(2**31)), self.tuning.most_numbers
         space, coordinates = fit_space(X, self.distortion, weights, self.max_dimensions, most, seed)
-        settings, noise = self._settings(n), check_noise(self.noise)
+        evidence, noise, rows = Evidence(known, self.tuning), check_noise(self.noise), np.arange(n)
         if evidence.core.rows.size:
             if noise.origin == "estimated":
                 noise = evidence.first_noise()
             search = Search(settings, evidence, weights, noise, rng, before)
-            space, found = search.run(X, space, coordinates)
+            space, found, rows = search.run(X, space, coordinates)
+            if rows.size < n:
+                evidence = Evidence(known.subset(rows), self.tuning)
         else:
             assert self.n_clusters is not None  # refused without pairs
             seed = int(rng.integers(2**31))
             found = fit_positions(coordinates, weights, noise, self.n_clusters, settings, seed)
         if self.n_clusters is not None:
-            found = fill_clusters(found, evidence, weights)
-            n_different = len(np.unique(coordinates, axis=0)) if found.has_empty() else n
+            found = fill_clusters(found, evidence, weights[rows])
+            n_different = len(np.unique(coordinates[rows], axis=0)) if found.has_empty() else n
             say_fewer(self.n_clusters, found.labels, n_different)
-        return space, without_empty(found)
+        found = without_empty(found)
+        if before is not None:
+            found = number_alike(found, before[rows].astype(np.int64))
+        return Learned(rows, evidence, space, found)
 
     def _settings(self, n: int) -> MosaicSettings:
         return MosaicSettings(
@@ -295,29 +300,17 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleCluste
             tuning=self.tuning,
         )
 
-    def _publish(
-        self,
-        X: Any,
-        labels: NDArray[np.int32],
-        space: MosaicSpace,
-        evidence: Evidence,
-        rows: Array,
-        found: MosaicFit,
-    ) -> None:
-        """What was learned from `rows` (·,) X of those that have `labels` (n,)."""
+    def _publish(self, learned: Learned, prototypes: Any, everyone: Everyone) -> None:
+        found, space = learned.fit, learned.space
         field, weights = found.field, found.field_weights
-        self.labels_ = labels
+        self.labels_, self.suspects_ = everyone
         self.n_clusters_ = weights.shape[1]
-        self.prototypes_ = means_of(X, field.near, field.n_prototypes)
+        self.prototypes_ = prototypes
         self.prototype_labels_ = (field.at_prototypes @ weights).argmax(axis=1).astype(np.int64)
         self.objective_ = found.history[-1]
         self.objective_history_ = np.array(found.history)
         self.noise_ = found.noise_rate
         self.sharpness_ = found.sharpness
-        doubted = evidence.suspects(found.together)
-        self.suspects_ = PairTable(
-            rows[doubted.i], rows[doubted.j], doubted.kind, doubted.value, name=doubted.name
-        )
         self.n_iter_ = found.rounds
         self.center_, self.basis_, self.columns_ = space.mean, space.basis, space.columns
         self.landmarks_, self.whitening_ = field.landmarks.prototypes, field.landmarks.whiten

@@ -26,6 +26,7 @@ from coterie.cluster.mosaic.blobs import (
 )
 from coterie.cluster.mosaic.columns_search import TaughtSpace, learn_columns
 from coterie.cluster.mosaic.evidence import Evidence
+from coterie.cluster.mosaic.field import field_values
 from coterie.cluster.mosaic.finish import MosaicFit, finish
 from coterie.cluster.mosaic.geometry import (
     Geometry,
@@ -41,7 +42,9 @@ from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings, pose
 from coterie.cluster.mosaic.space import MosaicSpace, relevant_change
 from coterie.cluster.mosaic.starts import Joins, StartKind, start_kinds, try_start
+from coterie.cluster.mosaic.teaching import named_by, teaching_rows
 from coterie.cluster.mosaic.trust import Foretold, Rehearsal, choose_noise, rehearse
+from coterie.data import Rows, gather
 
 __all__ = ["Search"]
 
@@ -86,8 +89,38 @@ class Search:
 
     def run(
         self, X: Any, space: MosaicSpace, coordinates: Float32
-    ) -> tuple[MosaicSpace, MosaicFit]:
-        """Choose clusters by position, the space and the trust by pilots, then learn with all."""
+    ) -> tuple[MosaicSpace, MosaicFit, Array]:
+        """Decide by pilots, of some of the rows where they are many; learn shapes from all.
+
+        Returns the space, the clusters, and the rows (·,) that these are of.
+        """
+        known, tuning = self.evidence.constraints, self.tuning
+        most = max(tuning.pilot_rows, tuning.rows_a_cluster * (self.settings.n_clusters or 0))
+        rows = teaching_rows(len(coordinates), known, self.weights, most, self.rng)
+        if rows.size == len(coordinates):
+            space, found = self._decide(X, space, coordinates)
+        else:
+            some, scout = gather(Rows(X), rows), self._among(rows)
+            with named_by(rows, len(coordinates)):
+                space, found = scout._decide(some, space, coordinates[rows])
+        if isinstance(found, MosaicFit):
+            return space, found, rows
+        if rows.size < len(coordinates):
+            goal = self._for_all_rows(found, space.coordinates(X))
+        else:
+            goal = self._for_all_prototypes(found)
+        return space, finish(*self._to_the_end(*goal), self.rng), np.arange(len(coordinates))
+
+    def _among(self, rows: Array) -> Search:
+        """The search of some of the rows, and of the pairs among them."""
+        evidence = Evidence(self.evidence.constraints.subset(rows), self.tuning)
+        noise = evidence.first_noise() if self.noise.origin == "estimated" else self.noise
+        return Search(self.settings, evidence, self.weights[rows], noise, self.rng)
+
+    def _decide(
+        self, X: Any, space: MosaicSpace, coordinates: Float32
+    ) -> tuple[MosaicSpace, MosaicFit | Lead]:
+        """The space, and the clusters in it; or, where pairs teach shapes, who leads in it."""
         first = Pilot(space, coordinates, self._pose(coordinates, self.few, self.noise))
         k = self.settings.n_clusters or self._count_clusters(first)
         blobs = self._by_position(X, first, k) if self.settings.may_be_blobs else None
@@ -109,8 +142,7 @@ class Search:
         if noise.origin == "chosen":
             pilots = [p._replace(problem=p.problem.heard_at(noise)) for p in pilots]
             lead = self._choose_space(pilots, k)
-        problem, state = self._with_all_prototypes(lead, k)
-        return lead.pilot.space, finish(problem, state, self.rng)
+        return lead.pilot.space, lead
 
     def _by_position(self, X: Any, pilot: Pilot, k: int) -> Blobs | None:
         """The clusters by position that foretell the pairs best: K-Means unless others clearly do.
@@ -225,21 +257,48 @@ class Search:
         order = sorted(range(len(kinds)), key=lambda i: -states[i].score)
         return states[order[0]], [kinds[i] for i in order[: self.tuning.finalists]]
 
-    def _with_all_prototypes(self, lead: Lead, k: int) -> tuple[MosaicProblem, MosaicState]:
-        """What is believed in the end, in the space that was chosen."""
-        problem, starts = lead.pilot.problem, [lead.state]
-        if self.settings.n_prototypes > self.tuning.pilot_prototypes:
-            count = self.settings.n_prototypes
-            problem = self._pose(lead.pilot.coordinates, count, problem.noise)
-            # Afresh, too: the pilot may have joined what more prototypes can tell apart.
-            starts = [self._race(problem, lead.kinds, k)[0], start_over(lead.state)]
+    def _for_all_prototypes(self, lead: Lead) -> tuple[MosaicProblem, list[MosaicState]]:
+        """The problem with all prototypes, and where to start: what the pilot believes, and afresh.
+
+        The pilot may have joined what more prototypes can tell apart.
+        """
+        pilot, count, k = lead.pilot, self.settings.n_prototypes, lead.state.rows.shape[1]
+        if count <= self.few:
+            return pilot.problem, [lead.state]
+        problem = self._pose(pilot.coordinates, count, pilot.problem.noise)
+        return problem, [self._race(problem, lead.kinds, k)[0], start_over(lead.state)]
+
+    def _for_all_rows(
+        self, lead: Lead, coordinates: Float32
+    ) -> tuple[MosaicProblem, list[MosaicState]]:
+        """The same where the pilot saw some rows only, for all, at `coordinates` (n, e)."""
+        ridge, k = lead.pilot.problem.ridge, lead.state.rows.shape[1]
+
+        def spread(beliefs: Array) -> Array:
+            values = field_values(coordinates, ridge.field.landmarks, ridge.solve(beliefs))
+            return np.asarray(values.argmax(axis=1))
+
+        kinds = [
+            kind if kind.labels is None else kind._replace(labels=spread(np.eye(k)[kind.labels]))
+            for kind in lead.kinds
+        ]
+        noise, count = lead.pilot.problem.noise, self.settings.n_prototypes
+        problem = self._pose(coordinates, count, noise)
+        told = start_from(problem, spread(lead.state.rows), k)
+        return problem, [self._race(problem, kinds, k)[0], told]
+
+    def _to_the_end(
+        self, problem: MosaicProblem, starts: list[MosaicState]
+    ) -> tuple[MosaicProblem, MosaicState]:
+        """What is believed in the end, of the start that does best."""
+        k = starts[0].rows.shape[1]
         if self.before is not None and self.before.max() < k:
             # Only here: these clusters have heard pairs that a rehearsal would hold out.
-            starts.append(start_from(problem, self.before, k))
-        states = side_by_side([partial(self._to_the_end, problem, start) for start in starts])
+            starts = [*starts, start_from(problem, self.before, k)]
+        states = side_by_side([partial(self._all_rounds, problem, start) for start in starts])
         return problem, max(states, key=partial(merit, problem))
 
-    def _to_the_end(self, problem: MosaicProblem, start: MosaicState) -> MosaicState:
+    def _all_rounds(self, problem: MosaicProblem, start: MosaicState) -> MosaicState:
         return settle_noise(problem, form_beliefs(problem, start, self.settings.max_iter))
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "check_directions",
     "fit_space",
     "place_rows",
+    "place_rows_and_values",
     "relevant_change",
     "values_of_rows",
 ]
@@ -83,6 +84,16 @@ def place_rows(X: Any, placing: Placing) -> NDArray[np.int32]:
     """Where a field is highest at each row of X, (n,); nothing else is kept of the rows."""
     rows = Rows(X)
     return join(map_blocks(rows, _highest, placing), rows.n)
+
+
+def place_rows_and_values(
+    X: Any, placing: Placing, listed: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """`place_rows`, and the field (r, K) at the `listed` rows (r,), whose numbers rise."""
+    rows = Rows(X)
+    parts = map_blocks(rows, _highest_and_values, placing, listed=listed)
+    placed = fold(parts, joined=("labels", "values"), lengths=(rows.n, listed.size))
+    return placed.labels, placed.values
 
 
 def values_of_rows(X: Any, placing: Placing) -> Any:
@@ -190,6 +201,17 @@ def _values(block: Block, placing: Placing) -> NDArray[np.float64]:
 
 def _chances(block: Block, placing: Placing) -> NDArray[np.float64]:
     return shares(_values(block, placing), placing.sharpness)
+
+
+class _Placed(NamedTuple):
+    labels: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+
+def _highest_and_values(block: Block, placing: Placing) -> _Placed:
+    near = _values_near(block.rows[block.listed], placing) if block.listed.size else None
+    nothing = np.empty((0, placing.field.shares.shape[1]))
+    return _Placed(_highest(block, placing), nothing if near is None else near.astype(float))
 
 
 def _highest(block: Block, placing: Placing) -> NDArray[np.int32]:

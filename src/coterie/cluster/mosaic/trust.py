@@ -28,6 +28,7 @@ from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem, pose
 from coterie.cluster.mosaic.starts import StartKind, start_labels
+from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import Constraints
 
 __all__ = ["Foretold", "Rehearsal", "choose_noise", "foretell", "rehearse"]
@@ -169,7 +170,7 @@ def rehearse(
     kind : StartKind
         How to start.
     """
-    folds = whole.tuning.folds
+    tuning = whole.tuning
     rng = np.random.default_rng(kind.seed)  # of its own: what follows does not depend on it
     problem, rows = _deciding_part(whole, coordinates, rng)
     if kind.labels is not None:
@@ -178,11 +179,19 @@ def rehearse(
     # The same two rows are one subject, whatever was said of them.
     code = trial.pairs[:, 0] * rows.size + trial.pairs[:, 1]
     subjects, subject = np.unique(code, return_inverse=True)
-    if subjects.size < 2 * folds:
+    if subjects.size < 2 * tuning.folds:
         return None
+    # Random pairs beside pairs of one kind are not pairs that could be spared.
+    given = len(np.unique(problem.evidence.constraints.pairs, axis=0))
+    folds = _parts(min(subjects.size, given), tuning)
     turn = rng.permutation(np.arange(subjects.size) % folds)[subject]
     tasks = [partial(_hold_out, problem, trial, turn == t, kind, n_clusters) for t in range(folds)]
     return Rehearsal(problem, rows, trial, side_by_side(tasks), n_clusters)
+
+
+def _parts(count: int, tuning: Tuning) -> int:
+    """Into how many parts `count` pairs are put: the fewer they are, the fewer can be spared."""
+    return max(tuning.folds, min(tuning.most_folds, count // 2, tuning.spared_pairs // count))
 
 
 def _plain_are_enough(problem: MosaicProblem) -> bool:

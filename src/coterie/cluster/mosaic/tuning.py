@@ -21,9 +21,13 @@ class Tuning(NamedTuple):
     pilot_prototypes: int = 300
     # ... and no more than this: the work of a fit grows with their square.
     most_prototypes: int = 1000
-    # Numbers among the features (400 MB, 100,000 rows). Beyond, rows in pairs teach and a sample of
-    # the others; and where rows in pairs are more, prototypes become fewer.
-    most_features: int = 100_000_000
+    # Numbers among the features (140 MB, 35,000 rows). Beyond, rows in pairs teach and a sample of
+    # the others.
+    most_features: int = 35_000_000
+    # Rows that the pilots see, on which everything is decided: their field has 300 features.
+    pilot_rows: int = 20_000
+    # Both are more where each cluster would have fewer rows than this.
+    rows_a_cluster: int = 100
     # Numbers of what is held for digits only. Beyond, principal components come from a randomised
     # SVD and not from a covariance, prototypes are placed by a sample of the rows, leverages come
     # from a sketch of the features, and posteriors from mean field and not from messages (pairs
@@ -68,8 +72,12 @@ class Tuning(NamedTuple):
     many_pairs: float = 50.0
     # Noise rates tried beyond the first, while they do better.
     ladder: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3)
-    # Parts of the pairs that are held out in turn.
+    # Parts of the pairs that are held out in turn, ...
     folds: int = 3
+    # ... up to this many where pairs are few (600 over their number): what is learned from two
+    # thirds of 60 pairs says little of what all of them teach.
+    most_folds: int = 10
+    spared_pairs: int = 600
     # Pairs that decide, where there are more, and rows of a mixture: enough for a rate.
     deciding_pairs: int = 5_000
 

@@ -22,7 +22,6 @@ from coterie.mixture.ppc.gaussians import (
     CoreShares,
     RowWeights,
     core_moments,
-    free_posteriors,
     free_sums,
     log_sum_rows,
 )
@@ -47,9 +46,9 @@ __all__ = [
     "begin",
     "best_run",
     "comparable_bound",
+    "core_posterior",
     "expect",
     "make_problem",
-    "posterior_of_all",
     "run",
     "without_pairs",
 ]
@@ -294,7 +293,7 @@ def expect(
     counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
     if not core.parts:
         return Expectation(free.log_likelihood, free.moments, counts, None)
-    posterior, share = _core_posterior(core, free.core, mixture, last, final=False)
+    posterior, share = core_posterior(core, free.core, mixture, last, final=False)
     resp = index.expand(posterior.marginals)
     if share is not None:
         resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
@@ -311,7 +310,7 @@ def expect(
     )
 
 
-def _core_posterior(
+def core_posterior(
     core: CoreGraph,
     log_joint: FloatArray,
     mixture: Mixture,
@@ -332,20 +331,6 @@ def _core_posterior(
         log_cluster = log_sum_rows(share).reshape(-1, n_clusters)
         share = share.reshape(-1, mixture.shape.n_components)
     return core.infer(log_cluster - log_pi, log_pi, last, final), share
-
-
-def posterior_of_all(
-    rows: Rows, core: CoreGraph, mixture: Mixture, last: Memory | None = None
-) -> tuple[FloatArray, CorePosterior | None]:
-    """Constrained posterior (n, K) of every row, and what inference says of the core."""
-    listed = core.core.rows
-    parts = map_blocks(rows, free_posteriors, mixture, listed=listed)
-    found = fold(parts, ("resp", "core"), (rows.n, listed.size))
-    if not core.parts:
-        return found.resp, None
-    posterior, _ = _core_posterior(core, found.core, mixture, last, final=True)
-    found.resp[listed] = core.core.expand(posterior.marginals)
-    return found.resp, posterior
 
 
 # -- M-step --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from coterie._typing import FloatArray, IntArray
@@ -23,6 +24,7 @@ __all__ = [
     "CoreShares",
     "FreePosteriors",
     "FreeSums",
+    "PosteriorTask",
     "RowLabels",
     "RowWeights",
     "StartMeans",
@@ -31,8 +33,12 @@ __all__ = [
     "free_posteriors",
     "free_sums",
     "label_moments",
+    "likeliest",
+    "log_likelihood",
+    "log_likelihoods",
     "log_sum_rows",
     "nearest_means",
+    "shares",
 ]
 
 _FARTHEST = -1e300
@@ -137,22 +143,59 @@ def free_sums(block: Block, mixture: Mixture) -> FreeSums:
 
 
 class FreePosteriors(NamedTuple):
-    """Posterior (n, K) of rows without their pairs; log π_g N(x | g) (r, G) of core rows."""
+    """Of rows as if they were in no pair.
+
+    Attributes
+    ----------
+    resp : (n, K), or (0, K) where nobody asked for it
+        Posterior of each row.
+    labels : (n,) int32
+        Its likeliest cluster.
+    totals : (K,)
+        Summed posteriors of the rows that are not listed.
+    listed : (r, K)
+        Posteriors of those that are.
+    core : (r, G)
+        log π_g N(x | g) of these.
+    """
 
     resp: FloatArray
+    labels: NDArray[np.int32]
+    totals: FloatArray
+    listed: FloatArray
     core: FloatArray
 
 
-def free_posteriors(block: Block, mixture: Mixture) -> FreePosteriors:
-    """Each row's posterior as if it were in no pair."""
-    resp = np.empty((block.stop - block.start, mixture.shape.n_clusters))
+class PosteriorTask(NamedTuple):
+    """A mixture, and whether posteriors of all rows are wanted: they may not fit."""
+
+    mixture: Mixture
+    keep: bool
+
+
+def free_posteriors(block: Block, task: PosteriorTask) -> FreePosteriors:
+    """Each row's posterior as if it were in no pair; `totals` by the block's `RowWeights`."""
+    mixture, keep = task
+    weights = block.state.weights
+    size, n_clusters = block.stop - block.start, mixture.shape.n_clusters
+    resp = np.empty((size if keep else 0, n_clusters))
+    labels = np.empty(size, dtype=np.int32)
+    totals = np.zeros(n_clusters)
+    of_listed = np.empty((block.listed.size, n_clusters))
     core = np.empty((block.listed.size, mixture.weights.size))
     for lo, hi, _, values in _log_joints(block, mixture):
         listed = slice(*np.searchsorted(block.listed, (lo, hi)))
-        core[listed] = values[block.listed[listed] - lo]
+        inside = block.listed[listed] - lo
+        core[listed] = values[inside]
         log_sum_rows(values)
-        resp[lo:hi] = values.reshape(hi - lo, mixture.shape.n_clusters, -1).sum(axis=2)
-    return FreePosteriors(resp, core)
+        shares = values.reshape(hi - lo, n_clusters, -1).sum(axis=2)
+        if keep:
+            resp[lo:hi] = shares
+        labels[lo:hi] = shares.argmax(axis=1)
+        of_listed[listed] = shares[inside]
+        shares[inside] = 0.0
+        totals += weights[lo:hi] @ shares if weights.size else shares.sum(axis=0)
+    return FreePosteriors(resp, labels, totals, of_listed, core)
 
 
 def cluster_log_densities(block: Block, mixture: Mixture) -> FloatArray:
@@ -164,6 +207,28 @@ def cluster_log_densities(block: Block, mixture: Mixture) -> FloatArray:
             values = logsumexp(values.reshape(hi - lo, shape.n_clusters, -1), axis=2)
         out[lo:hi] = values
     return out
+
+
+def shares(block: Block, mixture: Mixture) -> FloatArray:
+    """Posterior of each row's cluster, (b, K)."""
+    values = cluster_log_densities(block, mixture)
+    log_sum_rows(values)
+    return values
+
+
+def likeliest(block: Block, mixture: Mixture) -> NDArray[np.int32]:
+    """The most probable cluster of each row, (b,)."""
+    return cluster_log_densities(block, mixture).argmax(axis=1).astype(np.int32)
+
+
+def log_likelihoods(block: Block, mixture: Mixture) -> FloatArray:
+    """log p(x) of each row, (b,)."""
+    return log_sum_rows(cluster_log_densities(block, mixture))
+
+
+def log_likelihood(block: Block, mixture: Mixture) -> float:
+    """Summed log p(x) of the rows."""
+    return float(log_likelihoods(block, mixture).sum())
 
 
 def _log_joints(

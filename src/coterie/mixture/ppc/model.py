@@ -72,6 +72,12 @@ class Mixture(NamedTuple):
         """Weights (K,) of clusters, each the sum over its components."""
         return np.asarray(self.weights.reshape(self.shape.n_clusters, -1).sum(axis=1))
 
+    def with_cluster_weights(self, pi: FloatArray) -> Mixture:
+        """The same with weights `pi` (K,) of clusters; components keep their shares of them."""
+        factor = pi / np.maximum(self.cluster_weights, np.finfo(float).tiny)
+        each = self.weights.reshape(self.shape.n_clusters, -1) * factor[:, None]
+        return self._replace(weights=each.ravel())
+
 
 class Moments(NamedTuple):
     """Weighted sums over rows about given means: Σ r, Σ r (x − μ), Σ r (x − μ)(x − μ)ᵀ."""

@@ -62,17 +62,17 @@ class CorePosterior(NamedTuple):
 
 
 def pair_posteriors(
-    constraints: Constraints, core: Core, resp: FloatArray, posterior: CorePosterior | None
+    constraints: Constraints, core: Core, together: FloatArray, posterior: CorePosterior | None
 ) -> FloatArray:
-    """P(z_i = z_j | X, pairs) of every pair, (m,).
+    """P(z_i = z_j | X, pairs) of every pair, (m,), from `together` as if rows were independent.
 
     From the engine for pairs in the graph; 1 for pairs inside a group of hard must-links. Pairs of
     weight 0 are not in the graph: for them the rows count as independent given the rest.
     """
     i, j = constraints.pairs.T
-    out = np.einsum("mk,mk->m", resp[i], resp[j])
     if posterior is None:
-        return out
+        return together
+    out = together.copy()
     of_edge = np.empty(core.edges.shape[0])
     of_edge[core.edge_of] = posterior.edge_same
     in_graph = core.pair_edge >= 0

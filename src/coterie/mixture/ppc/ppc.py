@@ -14,17 +14,31 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import FloatArray
 from coterie.base import broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, map_blocks
+from coterie.data import Rows, each_row, fold, join, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
 from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.inference import engines
+from coterie.mixture.ppc.all_rows import posterior_of_all
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.covariances import COVARIANCES
-from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem, posterior_of_all
-from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
-from coterie.mixture.ppc.model import MixtureShape, make_mixture
+from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem
+from coterie.mixture.ppc.gaussians import (
+    RowWeights,
+    cluster_log_densities,
+    likeliest,
+    log_likelihood,
+    log_likelihoods,
+    shares,
+)
+from coterie.mixture.ppc.model import Mixture, MixtureShape, make_mixture, n_parameters
 from coterie.mixture.ppc.posteriors import pair_posteriors
-from coterie.mixture.ppc.preparation import Starts, find_starts, fit_rows, make_prior
+from coterie.mixture.ppc.preparation import (
+    Starts,
+    find_starts,
+    fit_rows,
+    make_prior,
+    picked_for_being_apart,
+)
 from coterie.mixture.ppc.regularization import CovariancePrior
 from coterie.mixture.ppc.report import describe, warn_of_doubts
 from coterie.mixture.ppc.selection import choose_type
@@ -69,7 +83,8 @@ class PPC(ExtensibleClusterer):
         the graph is narrow and of a spanning forest where it is wide; as the shares of the rows,
         without Ω (pairs are then answers like data and not a prior); as if no two pairs shared a
         row, which is refused where it has no maximum; or by the paper's grid of step 0.01 (at
-        most 5 clusters).
+        most 5 clusters). Where all pairs are cannot-links, the rows in no pair are not like new
+        rows, and after the ascent `weights_` are the shares of all rows.
     components_per_cluster : int, default=1
         Gaussians that make up each cluster. Pairs act on clusters.
     default_certainty : float, default=0.95
@@ -108,7 +123,10 @@ class PPC(ExtensibleClusterer):
         The most probable joint assignment where inference is exact, elsewhere each row's most
         probable cluster; no hard pair is broken.
     resp_ : ndarray of shape (n_samples, n_components)
-        Posterior of each row's cluster given all rows and pairs.
+        Posterior of each row's cluster given all rows and pairs. There is none where the rows are
+        not in memory: it may be larger than they are.
+    paired_rows_, paired_resp_ : ndarray of shape (r,), (r, n_components)
+        Where the rows are not in memory: those that pairs speak of, and their posteriors.
     weights_ : ndarray of shape (n_components * components_per_cluster,)
         Components of a cluster stand together.
     means_ : ndarray of shape (n_components * components_per_cluster, n_features)
@@ -287,13 +305,20 @@ class PPC(ExtensibleClusterer):
 
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
-        resp, posterior = posterior_of_all(problem.rows, problem.core, mixture, best.state.memory)
-        labels = resp.argmax(axis=1)
-        if posterior is not None:
-            labels[core.rows] = core.expand(posterior.labels)
+        found = posterior_of_all(
+            problem.rows, problem.core, mixture, constraints, best.state.memory, problem.weights
+        )
+        if self.weights_update == "gradient" and picked_for_being_apart(constraints):
+            mixture = mixture.with_cluster_weights(found.totals / problem.total)
         self.covariance_type_ = problem.shape.covariance_type
-        self.resp_ = resp
-        self.labels_ = labels
+        for name in ("resp_", "paired_rows_", "paired_resp_"):  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
+        if found.resp is not None:
+            self.resp_ = found.resp
+        else:
+            self.paired_rows_, self.paired_resp_ = found.paired
+        self.labels_ = found.labels
         self.weights_ = mixture.weights
         self.means_ = mixture.means + problem.rows.origin
         self.covariances_ = mixture.covariances
@@ -304,11 +329,11 @@ class PPC(ExtensibleClusterer):
         self.n_iter_ = len(best.bounds)
         self.converged_ = best.converged
         self.constraints_ = constraints
-        self.pair_posteriors_ = pair_posteriors(constraints, core, resp, posterior)
-        self.violations_ = broken_pairs(labels, constraints, problem.core.strength)
+        self.pair_posteriors_ = pair_posteriors(constraints, core, found.together, found.core)
+        self.violations_ = broken_pairs(found.labels, constraints, problem.core.strength)
         pi = mixture.cluster_weights
-        self.inference_report_ = describe(problem, pi, posterior, self.weights_update)
-        warn_of_doubts(pi, resp, posterior, stacklevel=3)
+        self.inference_report_ = describe(problem, pi, found.core, self.weights_update)
+        warn_of_doubts(pi, found.totals, problem.total, found.core, stacklevel=3)
 
     # -- pairs ---------------------------------------------------------------------------------
     def suspect_pairs(self, k: int = 10) -> PairTable:
@@ -333,46 +358,69 @@ class PPC(ExtensibleClusterer):
             names += ["covariances_", "precisions_cholesky_", "precisions_"]
         for name in names:
             setattr(self, name, getattr(self, name)[parts])
-        self.resp_ = self.resp_[:, order]
+        for name in {"resp_", "paired_resp_"} & vars(self).keys():
+            setattr(self, name, getattr(self, name)[:, order])
 
     def _places(self, X: Any) -> Places:
         """Minus log π p(x | k); a pair costs its log-odds."""
         plain = float(np.log(self.default_certainty / (1 - self.default_certainty)))
-        return Places(-self._log_joint(X), plain)
+        rows, mixture = self._new_rows(X)
+        joint = join(map_blocks(rows, cluster_log_densities, mixture), rows.n)
+        return Places(-joint, plain)
 
     def _admit(self, X: Any, placed: Placed) -> None:
-        self.resp_ = np.concatenate([self.resp_, self.predict_proba(X)])
+        if hasattr(self, "resp_"):
+            self.resp_ = np.concatenate([self.resp_, self.predict_proba(X)])
 
     # -- new rows ------------------------------------------------------------------------------
-    def _log_joint(self, X: Any) -> FloatArray:
-        """log π_k p(x | k) of each cluster, (n, K), by the plain mixture."""
+    def _new_rows(self, X: Any) -> tuple[Rows, Mixture]:
+        """New rows, and the mixture as fitted, whatever was set since."""
         check_is_fitted(self)
         X = self._check_new_rows(X)
         origin = self.weights_ @ self.means_
         n_clusters = self.weights_.size // self.components_per_cluster
-        # As fitted, whatever was set since.
         shape = self._shape()._replace(n_clusters=n_clusters, covariance_type=type_of(self))
         mixture = make_mixture(self.weights_, self.means_ - origin, self.covariances_, shape)
-        blocks = map_blocks(Rows(X, shift=origin), cluster_log_densities, mixture)
-        return np.concatenate(list(blocks))
+        return Rows(X, shift=origin), mixture
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> NDArray[np.int32]:
         """The most probable cluster of each row, (n,). Pairs concern the rows of `fit` only."""
-        return self._log_joint(X).argmax(axis=1)
+        rows, mixture = self._new_rows(X)
+        return join(map_blocks(rows, likeliest, mixture), rows.n)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Posterior of each row's cluster under the plain mixture, (n, K)."""
-        joint = self._log_joint(X)
-        log_sum_rows(joint)
-        return joint
+    def predict_proba(self, X: Any) -> Any:
+        """Posterior of each row's cluster under the plain mixture, (n, K).
+
+        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
+        """
+        rows, mixture = self._new_rows(X)
+        return each_row(rows, shares, mixture, mixture.shape.n_clusters)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Log-density of each row under the plain mixture, (n,)."""
-        return log_sum_rows(self._log_joint(X))
+        rows, mixture = self._new_rows(X)
+        return join(map_blocks(rows, log_likelihoods, mixture), rows.n)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-density of the rows."""
-        return float(self.score_samples(X).mean())
+        total, n, _ = self._log_likelihood(X)
+        return total / n
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion of the plain mixture on X; lower is better."""
+        total, n, free = self._log_likelihood(X)
+        return float(-2 * total + free * np.log(n))
+
+    def aic(self, X: Any) -> float:
+        """Akaike information criterion of the plain mixture on X; lower is better."""
+        total, _, free = self._log_likelihood(X)
+        return -2 * total + 2 * free
+
+    def _log_likelihood(self, X: Any) -> tuple[float, int, int]:
+        """Summed log-density of the rows, their number, and free parameters of the mixture."""
+        rows, mixture = self._new_rows(X)
+        total = fold(map_blocks(rows, log_likelihood, mixture))
+        return total, rows.n, n_parameters(mixture)
 
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, NDArray[np.int64]]:
         """Draw rows (n, d) and their clusters (n,) from the mixture."""
@@ -388,20 +436,6 @@ class PPC(ExtensibleClusterer):
             root = np.linalg.cholesky(COVARIANCES[type_of(self)].matrix(self.covariances_, g, d))
             rows[inside] = self.means_[g] + rows[inside] @ root.T
         return rows, component // self.components_per_cluster
-
-    def bic(self, X: Any) -> float:
-        """Bayesian information criterion of the plain mixture on X; lower is better."""
-        of_rows = self.score_samples(X)
-        return float(-2 * of_rows.sum() + self._n_parameters() * np.log(of_rows.size))
-
-    def aic(self, X: Any) -> float:
-        """Akaike information criterion of the plain mixture on X; lower is better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
-
-    def _n_parameters(self) -> int:
-        n_components, d = self.means_.shape
-        covariance = COVARIANCES[type_of(self)].n_parameters(n_components, d)
-        return covariance + n_components * d + n_components - 1
 
 
 def _check_passes(passes: Any) -> tuple[int, int] | None:

@@ -132,6 +132,18 @@ def _model_within(model: Any) -> FloatArray:
     return np.asarray(sum(w * one for w, one in zip(model.weights_, each, strict=True)))
 
 
+def picked_for_being_apart(constraints: Constraints) -> bool:
+    """Whether all pairs are cannot-links: they were not drawn from the rows at random.
+
+    Rows of small clusters are then in pairs more often than others. Σ N log π − log Ω takes
+    nothing about the weights from pairs, so that π is the share of a cluster among rows in *no*
+    pair: right for those rows, and far too small for new ones. (Pairs of two rows each, two
+    clusters, m of them: π_k = (N_k − m)/(n − 2m), 0 once each row of a cluster is in one.)
+    """
+    kinds = _heard(constraints).kind
+    return bool(kinds.size and (kinds < 0).all())
+
+
 def _heard(constraints: Constraints) -> Constraints:
     """The pairs that say anything: one of weight 0 is no pair."""
     heard = constraints.strength() > 0

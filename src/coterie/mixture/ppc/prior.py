@@ -2,8 +2,8 @@
 Σ_k N_k log π_k − log Ω(π), the M-step's part for π (PPC eqs. 2.12 and 2.13).
 
 Ω is the partition function of the constraint graph with log π_k in the place of the data, so it
-depends on the *shape* of a component and not on its rows: components that look alike are counted,
-not repeated. Twenty thousand random pairs are a few dozen different components.
+depends on the *shape* of a component and not on its rows: components and subtrees that look alike
+are counted, not repeated. Twenty thousand random pairs are a few dozen different components.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from coterie._typing import Array, BoolArray, FloatArray, IntArray
+from coterie._typing import BoolArray, FloatArray
 from coterie.exceptions import InvalidParameter, UnboundedObjective
-from coterie.inference import ExactPlan, PairwiseModel, exact_plan
-from coterie.inference.elimination import log_partition
+from coterie.inference import PairwiseModel
 from coterie.inference.forest import forest_entries, keep_entries
 from coterie.inference.model import components, entry_rows, subgraph
+from coterie.mixture.ppc.like_components import LikeComponents
+from coterie.mixture.ppc.subtrees import Subtrees
 
 __all__ = [
     "ByGradient",
@@ -40,15 +41,6 @@ _GRID_CLUSTERS = 5
 _SLOPE = 1e-6
 _OPEN = 0.02  # share of what the rows know about the weights below which the pairs leave them open
 _PARTS = (0.1, 0.25, 0.5, 0.75, 1.0)  # of the way from the shares of the rows to the maximum
-
-
-class _Copies(NamedTuple):
-    """A model that occurs `times` times, with the exponent of π at each node."""
-
-    times: int
-    model: PairwiseModel
-    plan: ExactPlan
-    exponent: FloatArray  # (s,)
 
 
 class _Edges(NamedTuple):
@@ -82,15 +74,27 @@ class Prior:
         self, graph: PairwiseModel, exponent: FloatArray, wide: BoolArray, *, overlap: bool = True
     ) -> None:
         self.n_clusters = graph.n_labels
-        self._exact: list[_Copies] = []
+        self._trees: Subtrees | None = None
+        self._loopy: LikeComponents | None = None
         self._alone: _Edges | None = None
         if not overlap:
             self._alone = _edge_kinds(graph, exponent)
         elif graph.n_nodes:
-            self._exact = _count_copies(_narrow(graph, wide), exponent)
+            narrow = _narrow(graph, wide)
+            tree = _in_trees(narrow)
+            inside, others = np.flatnonzero(tree), np.flatnonzero(~tree)
+            if inside.size:
+                self._trees = Subtrees(subgraph(narrow, inside)[0], exponent[inside])
+            if others.size:
+                self._loopy = LikeComponents(subgraph(narrow, others)[0], exponent[others])
         self.is_constant = bool(graph.indices.size == 0 and (exponent == 1).all())
         # Σ N log π − log Ω is bounded for a graph or a forest in it, not for pairs as if alone.
         self.bounds_objective = overlap
+
+    @property
+    def n_steps(self) -> int:
+        """How many beliefs of nodes and subtrees an evaluation computes."""
+        return sum(part.n_steps for part in (self._trees, self._loopy) if part is not None)
 
     def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
         """log Ω at log π (K,), and its gradient in log π: the expected counts under the prior.
@@ -98,11 +102,10 @@ class Prior:
         Exactly, ∂ log Ω/∂ log π_k = Σ_l m_l P_Ω(z_l = k), with m the exponents.
         """
         value, counts = 0.0, np.zeros(self.n_clusters)
-        for part in self._exact:
-            unary = -part.exponent[:, None] * log_weights
-            log_z, marginals = log_partition(part.model._replace(unary=unary), part.plan)
-            value += part.times * log_z
-            counts += part.times * (part.exponent @ marginals)
+        for part in (self._trees, self._loopy):
+            if part is not None:
+                of_part = part.log_omega(log_weights)
+                value, counts = value + of_part[0], counts + of_part[1]
         if self._alone is not None:
             value, counts = _without_overlap(self._alone, log_weights)
         return value, counts
@@ -296,6 +299,14 @@ def _narrow(graph: PairwiseModel, wide: BoolArray) -> PairwiseModel:
     return keep_entries(graph, kept)
 
 
+def _in_trees(graph: PairwiseModel) -> BoolArray:
+    """Nodes (s,) of components without cycles."""
+    n_components, component = components(graph)
+    nodes = np.bincount(component, minlength=n_components)
+    entries = np.bincount(component[entry_rows(graph)], minlength=n_components)
+    return np.asarray((entries == 2 * (nodes - 1))[component])
+
+
 def _without_overlap(edges: _Edges, log_weights: FloatArray) -> tuple[float, FloatArray]:
     """log Ω and its gradient with every edge on its own (Lu and Leen 2007, §3.1, corrected).
 
@@ -334,68 +345,3 @@ def _edge_kinds(graph: PairwiseModel, exponent: FloatArray) -> _Edges:
         node_count.astype(np.float64),
         nodes,
     )
-
-
-def _count_copies(graph: PairwiseModel, exponent: FloatArray) -> list[_Copies]:
-    """Different components, each once, in models by how often they occur.
-
-    Engines give log Z of a whole model, so a component that occurs c times is put into the model
-    of every binary digit of c: at most log₂ n models, however many components there are.
-    """
-    first, count, component = _distinct_components(graph, exponent)
-    occurs = np.zeros(int(component.max()) + 1, dtype=np.int64)
-    occurs[first] = count
-    out: list[_Copies] = []
-    digit = 1
-    while digit <= occurs.max():
-        nodes = np.flatnonzero(occurs[component] & digit)
-        if nodes.size:
-            part = subgraph(graph, nodes)[0]
-            out.append(_Copies(digit, part, exact_plan(part), exponent[nodes]))
-        digit *= 2
-    return out
-
-
-def _as_bytes(table: FloatArray) -> Array:
-    """Every row as one value: `np.unique` of rows takes seconds where one has 10⁵ numbers."""
-    rows = np.ascontiguousarray(table)
-    return rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
-
-
-def _distinct_components(
-    graph: PairwiseModel, exponent: FloatArray
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Numbers of one component of each look, how often that look occurs, and (s,) components.
-
-    Two components look alike if they have the same edges, costs and exponents in the order of
-    their nodes; a component met in another order counts as another one, which costs only time.
-    """
-    n_components, component = components(graph)
-    by_component = np.argsort(component, kind="stable")
-    size = np.bincount(component, minlength=n_components)
-    start = np.cumsum(size) - size
-    local = np.empty(graph.n_nodes, dtype=np.int64)
-    local[by_component] = np.arange(graph.n_nodes) - np.repeat(start, size)
-
-    rows = entry_rows(graph)
-    once = np.flatnonzero(rows < graph.indices)
-    once = once[np.lexsort((local[graph.indices[once]], local[rows[once]], component[rows[once]]))]
-    n_edges = np.bincount(component[rows[once]], minlength=n_components)
-    edge_start = np.cumsum(n_edges) - n_edges
-    looks = np.column_stack(
-        [local[rows[once]], local[graph.indices[once]], graph.same[once], graph.differ[once]]
-    )
-    first: list[IntArray] = []
-    count: list[IntArray] = []
-    for n, e in np.unique(np.column_stack([size, n_edges]), axis=0).tolist():
-        alike = np.flatnonzero((size == n) & (n_edges == e))
-        nodes = by_component[start[alike, None] + np.arange(n)]
-        edges = looks[edge_start[alike, None] + np.arange(e)].reshape(alike.size, -1)
-        _, index, occurs = np.unique(
-            _as_bytes(np.column_stack([exponent[nodes], edges])),
-            return_index=True,
-            return_counts=True,
-        )
-        first.append(alike[index])
-        count.append(occurs)
-    return np.concatenate(first), np.concatenate(count), component

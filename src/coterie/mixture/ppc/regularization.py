@@ -5,11 +5,8 @@ Likelihood alone makes a cluster as thin as it can: constant in a column of few 
 or in a direction that its few rows leave open, it has a density without bound. Two things forbid
 it, both in the scale of each column.
 
-The *floor*. A value that is one of m equally likely ones, δ apart, stands for an interval of
-width δ: its variance is not known to be less than δ²/12 = V/(m² − 1), V the column's variance
-(Sheppard's correction). For other columns 1/m is the chance that two rows agree: the same for
-equally likely values, close to δ²/12 for rounded Gaussians, and telling of one frequent value among
-continuous ones as well. A cluster of one category then gains about what it costs to name it.
+The *floor*. No cluster is narrower in a column than its values were recorded exactly
+(`coterie.distortions.precision`).
 
 The *target*. Each covariance is drawn towards that of all clusters together, and this towards
 its diagonal, by as much as ν more rows would: less, the more rows a cluster has. It is an inverse
@@ -26,10 +23,10 @@ from scipy.linalg import LinAlgError, cholesky, eigh
 
 from coterie._typing import FloatArray
 from coterie.data import Rows
+from coterie.distortions.precision import least_share
 
 __all__ = ["CovariancePrior", "Floor", "column_floor", "lifted", "prior_target"]
 
-_SAMPLE = 20_000  # rows whose values are compared
 _LEAST = 1e-6  # of a column's variance: as thin as a cluster may be in continuous columns
 _ROUNDING = 1e-14  # squared: variance beside the squared mean that is rounding
 
@@ -67,24 +64,8 @@ def column_floor(rows: Rows, weights: FloatArray, mean: FloatArray, variance: Fl
     """
     constant = variance <= _ROUNDING * (mean + rows.origin) ** 2
     variance = np.where(constant, 1.0, variance)
-    chosen = np.arange(0, rows.n, max(1, rows.n // _SAMPLE))
-    sample = np.asarray(rows.source.take(chosen), dtype=np.float64)
-    times = weights[chosen] if weights.size else np.ones(chosen.size)
-    agree = np.array([_agreement(column, times) for column in sample.T])
-    with np.errstate(divide="ignore"):
-        share = agree**2 / (1.0 - agree**2)  # 1/(m² − 1) with 1/m the chance of agreement
-    return Floor(variance * np.clip(share, _LEAST, 1.0), variance)
-
-
-def _agreement(values: FloatArray, times: FloatArray) -> float:
-    """The chance that two rows have the same known value, estimated without bias."""
-    known = ~np.isnan(values)
-    total = float(times[known].sum())
-    if total <= 1.0:
-        return 0.0
-    each = np.unique(values[known], return_inverse=True)[1]
-    count = np.bincount(each, weights=times[known])
-    return float((count * np.maximum(count - 1.0, 0.0)).sum() / (total * (total - 1.0)))
+    share = least_share(rows, weights)
+    return Floor(variance * np.maximum(share, _LEAST), variance)
 
 
 def prior_target(within: FloatArray, n_rows: float, floor: Floor) -> FloatArray:

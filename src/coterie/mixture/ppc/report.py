@@ -17,6 +17,7 @@ from coterie.mixture.ppc.prior import Prior, by_proportions
 
 __all__ = ["describe", "warn_of_doubts"]
 
+_SWEEPS = 5  # of mean field for a bound that is only told
 _FAR = 10.0  # times smaller than its share of the rows: a weight that new rows suffer from
 
 
@@ -54,28 +55,38 @@ def _omega_kind(problem: PpcProblem, weights_update: str) -> str:
 def omega_range(
     problem: PpcProblem, pi: FloatArray, posterior: CorePosterior
 ) -> tuple[float, float]:
-    """Bounds on log Ω at weights `pi` (K,): by mean field from below, by forests from above."""
+    """Bounds on log Ω at weights `pi` (K,): by mean field from below, by forests from above.
+
+    Mean field is a bound after any number of sweeps.
+    """
     core, log_pi = problem.core, np.log(pi)
-    high = Prior(core.graph, core.exponent, core.wide).log_omega(log_pi)[0]
+    prior = problem.prior
+    if not prior.bounds_objective:
+        prior = Prior(core.graph, core.exponent, core.wide)
+    high = prior.log_omega(log_pi)[0]
     low = high
     if core.wide.any():
         nodes = np.flatnonzero(core.wide)
         part, _ = subgraph(core.graph, nodes)
-        everywhere = np.zeros(nodes.size, dtype=np.bool_)
-        forest = Prior(part, core.exponent[nodes], ~everywhere).log_omega(log_pi)[0]
+        forest = high
+        if nodes.size < core.wide.size:
+            wide = np.ones(nodes.size, dtype=np.bool_)
+            forest = Prior(part, core.exponent[nodes], wide).log_omega(log_pi)[0]
         model = part._replace(unary=-core.exponent[nodes, None] * log_pi)
-        field = mean_field(model, posterior.labels[nodes], max_sweeps=30, tol=1e-3, pairs=False)
+        field = mean_field(
+            model, posterior.labels[nodes], max_sweeps=_SWEEPS, tol=1e-3, pairs=False
+        )
         assert field.log_partition is not None
         low = high - forest + field.log_partition
     return float(low), float(high)
 
 
 def warn_of_doubts(
-    pi: FloatArray, resp: FloatArray, posterior: CorePosterior | None, stacklevel: int
+    pi: FloatArray, totals: FloatArray, n: float, posterior: CorePosterior | None, stacklevel: int
 ) -> None:
     """Warn of rows that inference may have wrong, and of weights far from the shares of the rows.
 
-    `pi` (K,), `resp` (n, K).
+    `pi` (K,); `totals` (K,) are the summed posteriors of rows that count as n.
     """
     if posterior is not None and posterior.unsure:
         warnings.warn(
@@ -86,8 +97,8 @@ def warn_of_doubts(
             ApproximationWarning,
             stacklevel=stacklevel + 1,
         )
-    share = resp.mean(axis=0)
-    lost = np.flatnonzero((share > _FAR * pi) & (resp.sum(axis=0) >= 1.0))
+    share = totals / n
+    lost = np.flatnonzero((share > _FAR * pi) & (totals >= 1.0))
     if lost.size:
         k = int(lost[0])
         warnings.warn(

@@ -61,7 +61,7 @@ class Start(NamedTuple):
 
     Attributes
     ----------
-    labels : (n,) int64, or None
+    labels : (n,) int, or None
         Cluster of each row.
     means : (G, d), or None
         Rows on which Gaussians as wide as all rows together are put.
@@ -114,7 +114,7 @@ def find_start(
             model = Mosaic(n_clusters, random_state=seed)
         model.fit(given.X, constraints=constraints, sample_weight=given.sample_weight)
         labels = model.labels_
-    return Start(np.asarray(labels).astype(np.int64), None, seed)
+    return Start(np.asarray(labels).astype(np.int32, copy=False), None, seed)
 
 
 def mixture_of(start: Start, given: StartRows, shape: MixtureShape) -> Mixture:
@@ -147,7 +147,7 @@ def column_moments(given: StartRows) -> tuple[FloatArray, FloatArray]:
 
 
 def _kind(init: str, constraints: Constraints, number: int, in_memory: bool) -> str:
-    """Which of `INITS` a start is; Mosaic works on rows in memory only."""
+    """Which of `INITS` a start is; one by Mosaic reads rows too often for files."""
     if init != "neighborhoods":
         return init
     telling = _pairs_tell(constraints)
@@ -169,7 +169,7 @@ def _of_all(given: StartRows, shape: MixtureShape) -> FloatArray:
 
 def _whole(given: StartRows, shape: MixtureShape) -> tuple[FloatArray, FloatArray]:
     """Mean (1, d) and covariance of all rows as one component."""
-    together = np.zeros(given.rows.n, dtype=np.int64)
+    together = np.zeros(given.rows.n, dtype=np.int32)
     middle = np.zeros((1, given.rows.d))
     for _ in range(2):  # the mean, then squares about it
         moments = _moments(given, together, middle, shape)

@@ -5,7 +5,7 @@ const HUES = [
 ] as const;
 
 export const GREY_LIGHT = pack(150, 156, 166, 110);
-export const GREY_DARK = pack(120, 128, 140, 120);
+export const GREY_DARK = pack(150, 158, 170, 130);
 export const BROKEN = pack(222, 40, 50, 255);
 
 export function pack(red: number, green: number, blue: number, alpha = 255): number {

@@ -11,12 +11,13 @@ import { StopHint } from "../components/StopHint";
 import { useKeys } from "../keys/useKeys";
 import { useStudio } from "../state/studio";
 import { useQuestion } from "../state/useQuestion";
+import { percent } from "../text/words";
 
-/** Two records: do they belong together? */
-export function AnswerPage() {
+/** Two records: do they belong together? `pane`: whether the guidelines are open at first, where there is room. */
+export function AnswerPage({ pane = true }: { pane?: boolean }) {
   const studio = useStudio();
   const asking = useQuestion("pair");
-  const [guidelines, setGuidelines] = useState(() => matchMedia("(min-width: 70rem)").matches);
+  const [guidelines, setGuidelines] = useState(() => pane && matchMedia("(min-width: 70rem)").matches);
   // Of the question on screen only: a score that stays open would bias the next answer.
   const [explained, setExplained] = useState<Question | null>(null);
   const [unfolded, setUnfolded] = useState<Question | null>(null);
@@ -63,8 +64,8 @@ export function AnswerPage() {
             <div class="deck">
               <AnswerButtons answer={answer} disabled={busy} />
               <AnswerTools why={why} guidelines={guidelines} setWhy={setWhy} setGuidelines={setGuidelines} pick={() => setPicking(true)} />
+              {why && <Why words={question?.why ?? ""} gain={question?.gain ?? null} />}
             </div>
-            {why && <Why words={question?.why ?? ""} gain={question?.gain ?? null} />}
             {question?.id === null && (
               <button type="button" class="quiet" onClick={asking.fetch}>
                 Back to the questions
@@ -98,7 +99,7 @@ function Why({ words, gain }: { words: string; gain: number | null }) {
   return (
     <p class="why" role="status">
       {words}
-      {gain !== null && <span class="faint"> The answer is expected to tell {gain.toFixed(2)} bits.</span>}
+      {gain !== null && <span class="faint"> How open the answer is: {percent(gain)}.</span>}
     </p>
   );
 }

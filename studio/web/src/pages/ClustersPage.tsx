@@ -19,6 +19,7 @@ export function ClustersPage() {
   const query = useDelayed(text.trim());
   const found = useFetched<ClusterList>("clusters", { q: query, sort, offset, limit: LIMIT }, `${studio.version.value} ${studio.writes.value}`);
   const list = found.value;
+  const largest = Math.max(0, ...(list?.clusters.map((cluster) => cluster.share) ?? []));
   return (
     <>
       <div class="row spread">
@@ -57,7 +58,7 @@ export function ClustersPage() {
                 {cluster.name && <span class="faint">{cluster.number}</span>}
               </span>
               <span class="number">{count(cluster.size)}</span>
-              <meter class="share" min={0} max={1} value={cluster.share} aria-label={`${percent(cluster.share)} of the rows`} />
+              <meter class="share" min={0} max={largest} value={cluster.share} aria-label={`${percent(cluster.share)} of the rows`} />
               <span class="typical">{cluster.typical}</span>
             </a>
           </li>

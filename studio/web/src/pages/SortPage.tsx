@@ -33,7 +33,7 @@ export function SortPage() {
           stay unsorted are recorded as unsure.
         </p>
         <label class="inline">
-          Cards{" "}
+          Cards, at most{" "}
           <select value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
             {SIZES.map((n) => (
               <option key={n}>{n}</option>

@@ -30,7 +30,7 @@ export function Widget({ studio, views, readOnly }: { studio: Studio; views: rea
         </div>
       )}
       {!ready && <p class="faint" role="status">{studio.state.value?.message ?? "One moment…"}</p>}
-      {ready && (view === "answer" ? <AnswerPage /> : <MapView readOnly={readOnly} />)}
+      {ready && (view === "answer" ? <AnswerPage pane={false} /> : <MapView readOnly={readOnly} />)}
       <Notices />
       <ClashDialog />
     </StudioContext.Provider>

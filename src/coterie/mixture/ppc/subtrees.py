@@ -1,0 +1,78 @@
+"""log Ω of the trees of a constraint graph, with subtrees that are alike computed once.
+
+Every node of the prior has the same potentials, π to the power of its rows, and the cost of an edge
+does not depend on the cluster. So the belief that a subtree sends up depends on its *shape* only:
+how many rows its nodes have, and by which kinds of edges they hang. A spanning forest of a grid of
+10⁵ pixels, or of 10⁵ pairs between rows, has many times fewer shapes than nodes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from coterie._typing import FloatArray
+from coterie.inference import PairwiseModel, exact_plan
+from coterie.inference.elimination import log_partition
+from coterie.mixture.ppc import _subtree_kernels
+
+__all__ = ["Subtrees"]
+
+
+class Subtrees:
+    """log Ω of a forest as a function of log π.
+
+    Parameters
+    ----------
+    forest : PairwiseModel
+        A graph without cycles; costs (2E, 1) do not depend on the cluster. Its unary costs are
+        ignored.
+    exponent : (s,) float64
+        How often π counts at each node.
+    """
+
+    def __init__(self, forest: PairwiseModel, exponent: FloatArray) -> None:
+        self._forest, self._exponent = forest, exponent
+        self._plan = plan = exact_plan(forest)
+        self._powers, node_kind = np.unique(exponent, return_inverse=True)
+        costs = np.column_stack([forest.same, forest.differ])
+        kinds, kind_of_entry = np.unique(costs, axis=0, return_inverse=True)
+        self._same, self._differ = np.exp(-kinds).T.copy()
+        edge_kind = np.append(kind_of_entry.ravel(), 0)[plan.up]  # of a root: not looked at
+        most = self._powers.size + 2 * forest.n_nodes
+        left, right = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
+        times = np.zeros(most)
+        table = np.full(2 ** math.ceil(math.log2(2 * most)), -1, dtype=np.int64)
+        count = _subtree_kernels.find_steps(
+            plan.order, plan.parent, node_kind.ravel(), edge_kind, left, right, times, table
+        )
+        self._steps = left[:count].copy(), right[:count].copy(), times[:count].copy()
+        shape = (count, forest.n_labels)
+        self._room = np.empty(shape), np.empty(shape), np.empty((self._powers.size, shape[1]))
+
+    @property
+    def n_steps(self) -> int:
+        """How many beliefs and messages an evaluation computes."""
+        return int(self._steps[0].size)
+
+    def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
+        """log Ω at log π (K,), and its gradient in log π (K,): the expected counts.
+
+        Where a belief is smaller than doubles keep (large groups of rows, weights near 0), node by
+        node in logarithms.
+        """
+        log_node = self._powers[:, None] * log_weights
+        slope = self._room[2]
+        value = _subtree_kernels.log_partition_of_steps(
+            log_node, *self._steps, self._same, self._differ, *self._room
+        )
+        if np.isnan(value):
+            return self.node_by_node(log_weights)
+        return value, self._powers @ slope
+
+    def node_by_node(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
+        """What `log_omega` gives, by messages in logarithms over all nodes."""
+        unary = -self._exponent[:, None] * log_weights
+        value, marginals = log_partition(self._forest._replace(unary=unary), self._plan)
+        return value, self._exponent @ marginals

@@ -1,0 +1,92 @@
+"""What looks wrong in a table that can be clustered all the same; nothing is changed for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coterie.tables.notes import Note
+from coterie.tables.parts import NumberPart
+from coterie.tables.recipe import Recipe
+from coterie.tables.table import Table
+from coterie.tables.totals import total_row
+from coterie.words import counted
+
+__all__ = ["oddities"]
+
+# What people write for "no value" where a column may hold numbers only.
+_STANDS_FOR_NONE = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
+_FEWEST = 20  # rows from which something can be far from the others
+_ALONE = 0.95  # share of the differences from which one column decides
+_LOOKED_AT = 10_000  # rows, to see how much columns spread
+
+
+def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
+    """Notes on a total in the last row, on numbers that stand for none, and on one that decides.
+
+    Parameters
+    ----------
+    table : Table of n rows
+    recipe : Recipe
+        How X was made of it.
+    X : (n, d) ndarray or CSR
+        CSR is not looked at.
+    """
+    notes: list[str] = []
+    total = total_row(table)
+    notes += [total.strip()] if total else []
+    if not isinstance(X, np.ndarray) or len(X) < _FEWEST:
+        return notes
+    at, of_numbers = 0, np.zeros(X.shape[1], dtype=bool)
+    for part in recipe.parts:
+        if isinstance(part, NumberPart):
+            values = X[:, at] * part.spread + part.center
+            notes += _stands_for_none(table, part.column, values)
+            of_numbers[at] = True
+        at += len(part.feature_names)
+    return notes + _decides(X, recipe.feature_names, of_numbers)
+
+
+def _stands_for_none(table: Table, name: str, values: NDArray[Any]) -> list[str]:
+    """A note on values (n,) like -999 that are farther from the others than these spread."""
+    known = values[np.isfinite(values)]
+    if known.size < _FEWEST:
+        return []
+    for end in (float(known.min()), float(known.max())):
+        which = int(np.argmin(np.abs(np.subtract(_STANDS_FOR_NONE, end))))
+        code = _STANDS_FOR_NONE[which]
+        if not np.isclose(end, code, rtol=1e-6):
+            continue
+        there = np.isclose(values, code, rtol=1e-6)
+        others = known[~np.isclose(known, code, rtol=1e-6)]
+        if not others.size or np.abs(others - code).min() <= np.ptp(others):
+            continue
+        row = int(np.argmax(there))
+        text = str(table.column(name).part(row, row + 1).texts()[0]).strip()
+        if table.column(name).kind == "text":
+            remedy = f"say `missing` {text} (with `impute`, or a method that takes missing values)"
+        else:
+            remedy = f"leave those rows out with `where` '{name} != {text}'"
+        many = counted(int(there.sum()), "row")
+        words = f"{text} in {many} is far from the others ({others.min():g} to {others.max():g})"
+        return [Note(name, 0, f"{words}; if it means that there is no value, {remedy}")]
+    return []
+
+
+def _decides(X: NDArray[Any], names: list[str], of_numbers: NDArray[np.bool_]) -> list[str]:
+    """A note on the number that nearly all of the differences between rows are made of."""
+    if of_numbers.sum() < 2:
+        return []
+    step = max(1, len(X) // _LOOKED_AT)
+    spread = np.nan_to_num(np.nanvar(X[::step], axis=0))
+    largest = int(np.argmax(spread))
+    share = spread[largest] / spread.sum() if spread.sum() > 0 else 0.0
+    if share < _ALONE or not of_numbers[largest]:
+        return []
+    percent = min(99, int(100 * share))
+    return [
+        f"{names[largest]} makes up {percent} % of the differences between rows, in the units that "
+        "the columns have; `scale` gives every number the same weight"
+    ]
