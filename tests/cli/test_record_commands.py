@@ -115,7 +115,7 @@ def test_two_files_are_linked(records, run, rows):
     assert pairwise(labels, truth[np.concatenate([first, later])])[2] > 0.95
 
 
-def test_linked_files_may_spell_and_order_columns_in_their_own_way_and_say_what_is_left_out(run):
+def test_linked_files_may_spell_and_order_columns_their_own_way_and_say_what_is_left(folder, run):
     names = [f"{a} {b}" for a in ("ann", "bob", "cid") for b in ("lee", "ray", "orr", "fox")]
     write("x.csv", ["name", "town", "e-mail"], [[n, "bern", f"{n[:3]}@x"] for n in names])
     write(

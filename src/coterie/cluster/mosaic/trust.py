@@ -214,8 +214,9 @@ def _deciding_part(
     asked = (
         problem.evidence.is_plain if _plain_are_enough(problem) else np.ones(known.n_pairs, bool)
     )
-    surplus = rng.permutation(np.flatnonzero(asked))[tuning.deciding_pairs :]
-    if surplus.size:
+    if np.count_nonzero(asked) > tuning.deciding_pairs:
+        # Drawn only here: a pair given twice must not move what chance does later.
+        surplus = rng.permutation(np.flatnonzero(asked))[tuning.deciding_pairs :]
         kept = np.ones(known.n_pairs, dtype=bool)
         kept[surplus] = False
         evidence = _with_only(problem.evidence, kept)

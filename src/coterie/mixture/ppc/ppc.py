@@ -126,7 +126,7 @@ class PPC(ExtensibleClusterer):
         Posterior of each row's cluster given all rows and pairs. There is none where the rows are
         not in memory: it may be larger than they are.
     paired_rows_, paired_resp_ : ndarray of shape (r,), (r, n_components)
-        Where the rows are not in memory: those that pairs speak of, and their posteriors.
+        The rows that pairs speak of, and their posteriors: known wherever the rows are.
     weights_ : ndarray of shape (n_components * components_per_cluster,)
         Components of a cluster stand together.
     means_ : ndarray of shape (n_components * components_per_cluster, n_features)
@@ -311,13 +311,11 @@ class PPC(ExtensibleClusterer):
         if self.weights_update == "gradient" and picked_for_being_apart(constraints):
             mixture = mixture.with_cluster_weights(found.totals / problem.total)
         self.covariance_type_ = problem.shape.covariance_type
-        for name in ("resp_", "paired_rows_", "paired_resp_"):  # of an earlier fit
-            if hasattr(self, name):
-                delattr(self, name)
+        self.paired_rows_, self.paired_resp_ = found.paired
         if found.resp is not None:
             self.resp_ = found.resp
-        else:
-            self.paired_rows_, self.paired_resp_ = found.paired
+        elif hasattr(self, "resp_"):  # of an earlier fit
+            del self.resp_
         self.labels_ = found.labels
         self.weights_ = mixture.weights
         self.means_ = mixture.means + problem.rows.origin
@@ -358,8 +356,9 @@ class PPC(ExtensibleClusterer):
             names += ["covariances_", "precisions_cholesky_", "precisions_"]
         for name in names:
             setattr(self, name, getattr(self, name)[parts])
-        for name in {"resp_", "paired_resp_"} & vars(self).keys():
-            setattr(self, name, getattr(self, name)[:, order])
+        self.paired_resp_ = self.paired_resp_[:, order]
+        if hasattr(self, "resp_"):
+            self.resp_ = self.resp_[:, order]
 
     def _places(self, X: Any) -> Places:
         """Minus log π p(x | k); a pair costs its log-odds."""
