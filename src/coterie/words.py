@@ -1,12 +1,16 @@
-"""Words for messages: counted things, and the name that was probably meant."""
+"""Words for messages: counted things, the name that was probably meant, and warnings."""
 
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
+import warnings
 from collections.abc import Iterable
 
-__all__ = ["counted", "nearest"]
+from coterie.exceptions import CoterieWarning
+
+__all__ = ["counted", "nearest", "warn"]
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -24,3 +28,11 @@ def nearest(name: str, names: Iterable[str]) -> str:
     near = difflib.get_close_matches(name.lower(), small, n=1)
     meant = small[near[0]] if near else small.get(initials.get(name.lower(), ""))
     return f" Did you mean {meant!r}?" if meant else ""
+
+
+def warn(message: str, category: type[Warning] = CoterieWarning) -> None:
+    """Warn at the line outside this package that led here, however deep the call went."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "coterie":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +20,10 @@ from coterie.cluster import _complete_link_kernels as kernels
 from coterie.constraints import Constraints, Core
 from coterie.constraints.coloring import color_graph
 from coterie.data import one_thread
-from coterie.exceptions import CoterieWarning, InvalidData
+from coterie.exceptions import InvalidData
 from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.validation import check_choice, check_n_clusters
+from coterie.words import warn
 
 __all__ = ["ConstrainedCompleteLink"]
 
@@ -109,10 +109,8 @@ class ConstrainedCompleteLink(ExtensibleClusterer):
         hard = given.as_hard()
         nodes = Nodes(hard)
         if nodes.count < k:
-            warnings.warn(
+            warn(
                 f"must-links leave {nodes.count} groups of rows, fewer than n_clusters={k}.",
-                CoterieWarning,
-                stacklevel=2,
             )
         merges, heights = self._merges(X, nodes, hard, k)
         labels = components_after(merges, nodes.count)[nodes.of_row]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie._typing import BoolArray, FloatArray, IntArray, KindArray
-from coterie.exceptions import CoterieWarning, InvalidConstraints
+from coterie.exceptions import InvalidConstraints
+from coterie.words import warn
 
 MUST, CANNOT = 1, -1
 NAME = {MUST: "must_link", CANNOT: "cannot_link"}
@@ -187,11 +187,9 @@ def _flip_doubtful(given: PairArrays) -> PairArrays:
     says_nothing = given.certainty == 0.5
     if says_nothing.any():
         first = given.pairs[np.flatnonzero(says_nothing)[0]].tolist()
-        warnings.warn(
+        warn(
             f"{int(says_nothing.sum())} pair(s) with certainty 0.5 say nothing and were dropped "
             f"(the first is {tuple(first)})",
-            CoterieWarning,
-            stacklevel=4,
         )
         given = take(given, ~says_nothing)
     doubtful = given.certainty < 0.5

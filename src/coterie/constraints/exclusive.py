@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,8 @@ from coterie._typing import FloatArray, IntArray
 from coterie.constraints import _input
 from coterie.constraints._input import CANNOT, PairArrays
 from coterie.constraints.strength import PLAIN_CERTAINTY, cost, strength
-from coterie.exceptions import CoterieWarning, InvalidConstraints, InvalidParameter
+from coterie.exceptions import InvalidConstraints, InvalidParameter
+from coterie.words import warn
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
@@ -298,10 +298,8 @@ def written_for(constraints: Constraints, who: str) -> Constraints:
         )
     if groups.n_pairs not in _SAID:
         _SAID.add(groups.n_pairs)
-        warnings.warn(
+        warn(
             f"{who} knows pairs only: the {groups.n_groups} exclusive groups were written out as "
             f"{groups.n_pairs:,} cannot-links",
-            CoterieWarning,
-            stacklevel=5,
         )
     return constraints.expanded()

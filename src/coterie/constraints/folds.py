@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coterie._typing import BoolArray, IntArray
 from coterie.exceptions import InvalidConstraints, LostPairs
+from coterie.words import warn
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
@@ -90,11 +90,10 @@ def _say_that_pairs_are_lost(whole: Constraints, kept: Constraints) -> None:
     if known in _SAID:
         return
     _SAID.add(known)
-    warnings.warn(
+    warn(
         f"a part of {kept.n_samples} of the {whole.n_samples} rows keeps {kept.n_pairs} of the "
         f"{whole.n_pairs} pairs: a pair is lost where only one of its rows is inside. Split with "
         "coterie.PairKFold, which keeps pairs whole or holds out pairs instead of rows. (Said once "
         "for these constraints.)",
         LostPairs,
-        stacklevel=4,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,9 @@ from coterie._typing import Array
 from coterie.data import Rows
 from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.euclidean import SquaredEuclidean
-from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.exceptions import InvalidParameter
 from coterie.parameters import check_arguments
+from coterie.words import warn
 
 __all__ = ["Mahalanobis"]
 
@@ -94,11 +94,9 @@ def _metric_of(X: Any, *, diagonal: bool) -> Array:
             "metric_form='diagonal', or Mahalanobis(a) with one weight a_m for each column."
         )
     if n <= d:
-        warnings.warn(
+        warn(
             f"the covariance of {n} rows in {d} columns is singular: under its inverse all rows "
             "are equally far apart. Use fewer columns (PCA), distortion='cosine', or "
             "Mahalanobis(a) with one weight a_m for each column.",
-            CoterieWarning,
-            stacklevel=2,
         )
     return inverse_of(sample * covariance_of(rows))

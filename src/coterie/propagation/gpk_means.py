@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from coterie._typing import Array
 from coterie.constraints import Constraints
-from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_parameters
 from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
@@ -23,6 +22,7 @@ from coterie.propagation.gaussian import Fitting, read_clusters
 from coterie.propagation.near_ends import neighborhoods
 from coterie.propagation.pipeline import PipelineClusterer
 from coterie.propagation.spreading import Options, Spread, spread
+from coterie.words import warn
 
 __all__ = ["GPKMeans"]
 
@@ -218,13 +218,11 @@ class GPKMeans(PropagatingClusterer):
             return
         lower = "" if self.threshold == "auto" else 'threshold="auto", '
         fewer = max(2, min(5, n_columns // 2))
-        warnings.warn(
+        warn(
             f"none of the {self.constraints_.n_pairs} pairs was propagated: in {n_columns} "
             f"column(s) no row is near the ends of a pair at threshold={self.threshold_:g}, so "
             f"that this is {type(self.estimator_).__name__} run again. Try {lower}"
             f"reduce_dim=PCA({fewer}), or GraphPropagation, which is for many columns.",
-            CoterieWarning,
-            stacklevel=3,
         )
 
     def _options(self) -> Options:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 from coterie.constraints import Constraints
-from coterie.exceptions import CoterieWarning
 from coterie.propagation._meta import PropagatingClusterer
 from coterie.propagation.graph import propagate_graph
 from coterie.propagation.neighbors import neighbor_graph
+from coterie.words import warn
 
 __all__ = ["GraphPropagation"]
 
@@ -124,12 +123,10 @@ class GraphPropagation(PropagatingClusterer):
         inner.fit(X, constraints=given, **({} if weights is None else {"sample_weight": weights}))
         self._publish(inner, known, given)
         if not self.n_propagated_ and (known.weight > 0).any() and self.threshold != 1:
-            warnings.warn(
+            warn(
                 f"none of the {known.n_pairs} pairs was propagated: no walk comes to the ends of "
                 f"a pair with probability threshold={self.threshold}. Lower it, or raise alpha "
                 "or n_neighbors.",
-                CoterieWarning,
-                stacklevel=2,
             )
         return self
 

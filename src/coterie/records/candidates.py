@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from coterie.data import one_thread
-from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.exceptions import InvalidParameter
 from coterie.records.fields import Field, as_written
 from coterie.records.neighbors import nearest_texts
 from coterie.records.texts import tidy
+from coterie.words import warn
 
 __all__ = ["find_candidates", "given_pairs", "pairs_in_groups", "places", "unique_pairs"]
 
@@ -187,12 +187,10 @@ def _sharing(name: str, columns: Mapping[str, NDArray[Any]] | None) -> NDArray[n
     counts = np.bincount(code[code >= 0])
     if counts.max(initial=0) > _GIVEN_BLOCK:
         often = texts[int(np.flatnonzero(code == counts.argmax())[0])]
-        warnings.warn(
+        warn(
             f"candidates: {counts.max()} records have {often!r} in {name!r}. Values of more than "
             f"{_GIVEN_BLOCK} records are passed over, there are {(counts > _GIVEN_BLOCK).sum()}; "
             "name a column of rarer values.",
-            CoterieWarning,
-            stacklevel=2,
         )
     return pairs_in_groups(code, _GIVEN_BLOCK)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from coterie.base import ConstrainedClusterer, broken_pairs
 from coterie.constraints import Constraints, PairTable
 from coterie.constraints.exclusive import written_for
 from coterie.data import one_blas_thread
-from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.extension import check_extension, refuse_broken
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
@@ -43,6 +42,7 @@ from coterie.records.problem import (
     told,
 )
 from coterie.validation import check_constraints, refuse_constraints_as_y
+from coterie.words import warn
 
 __all__ = ["Dossier", "pose_records"]
 
@@ -384,9 +384,7 @@ def pose_records(
 def _warn_of_large_clusters(labels: Int) -> None:
     sizes = np.bincount(labels)
     if np.median(sizes[labels]) >= _LARGE:
-        warnings.warn(
+        warn(
             f"half of the records are in clusters of {_LARGE} and more. Dossier is made for small "
             "clusters; Mosaic or PCKMeans is the better choice here.",
-            CoterieWarning,
-            stacklevel=3,
         )

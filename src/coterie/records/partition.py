@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse import csgraph
 from coterie.exceptions import ApproximationWarning
 from coterie.progress import keep_going
 from coterie.records import _partition_kernels as kernels
+from coterie.words import warn
 
 __all__ = ["Graph", "components", "objective", "partition"]
 
@@ -156,12 +156,11 @@ def _parts(n_nodes: int, nodes: _Nodes, attract: NDArray[np.bool_]) -> Int:
     limit, said = 0.0, False
     while np.bincount(labels).max(initial=0) > _DENSE_UP_TO:
         if not said:
-            warnings.warn(
+            warn(
                 f"{np.bincount(labels).max()} records hang together by likely pairs; they were cut "
                 "at the less likely ones first. Most often a field that says little counts for "
                 "too much: leave it out, or answer some questions.",
                 ApproximationWarning,
-                stacklevel=2,
             )
             said = True
         large = np.bincount(labels)[labels] > _DENSE_UP_TO

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from typing import Any
 
 import numpy as np
 
 from coterie.constraints import Constraints
-from coterie.exceptions import CoterieWarning, InvalidData
+from coterie.exceptions import InvalidData
 from coterie.plot.inputs import as_rows, broken_mask
 from coterie.plot.layout import Projection, project
 from coterie.report.report import build_report
 from coterie.tables import Bundle, Column, Fitted, Table
 from coterie.tables.table import missing
+from coterie.words import warn
 
 __all__ = ["build_fitted_report"]
 
@@ -48,10 +48,10 @@ def build_fitted_report(
     bundle, table = fitted.bundle, fitted.table
     recipe = bundle.recipe
     for note in _about_pairs(fitted):
-        warnings.warn(note, CoterieWarning, stacklevel=2)
+        warn(note)
     X, notes = recipe.apply(table)
     for note in notes:
-        warnings.warn(note, CoterieWarning, stacklevel=2)
+        warn(note)
     names = recipe.feature_names
     units: Any = recipe.units
     if recipe.of_texts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
-from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.tables.inputs import read_known_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.table import Column, RowNumbers, Table
+from coterie.words import warn
 
 __all__ = [
     "RecordChoices",
@@ -144,11 +144,9 @@ def _same_columns(first: Table, second: Table) -> dict[str, str]:
         if (left := [name for name in table.columns if name not in known])
     ]
     if found and alone:
-        warnings.warn(
+        warn(
             f"{'; '.join(alone)}. What only one file has is not compared: give columns that mean "
             "the same the same names.",
-            CoterieWarning,
-            stacklevel=2,
         )
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -54,6 +54,24 @@ INITS = (
     "random",
     "perturb",
 )
+
+
+class Attempt(NamedTuple):
+    """One of `n_init` tries.
+
+    Attributes
+    ----------
+    number, seed : int
+    w : float or None
+        What pairs weigh; None as long as nothing has settled it.
+    groups : (n,) or None
+        Neighbourhoods that are known already.
+    """
+
+    number: int
+    seed: int
+    w: float | None
+    groups: Array | None
 
 
 class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
@@ -148,9 +166,8 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
             best: Result | None = None
             for number in range(self._n_starts(groups)):
                 seed = int(rng.randint(2**31 - 1))
-                # One weight for all starts, which are compared by J.
                 w = None if best is None else best.geometry.w
-                result = solve(problem, measure, number, seed, w, groups)
+                result = solve(problem, measure, Attempt(number, seed, w, groups))
                 if best is None or result.history[-1] < best.history[-1]:
                     best = result
                 if result.stopped:
@@ -165,56 +182,45 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         only_start = not isinstance(self.w, str) and self.w == 0
         return not (asked_for or only_start) and isinstance(self.init, str) and self.init == "auto"
 
-    def _from_starts(
-        self,
-        problem: KMeansProblem,
-        measure: Measure,
-        number: int,
-        seed: int,
-        w: float | None,
-        groups: Array | None,
-    ) -> Result:
+    def _from_starts(self, problem: KMeansProblem, measure: Measure, attempt: Attempt) -> Result:
         """A run from the start asked for: of two, from the one that costs less to begin with."""
-        starts = self._starts(problem, measure, number, seed, groups)
-        geometry = problem.geometry(measure, self._weight(problem, starts) if w is None else w)
+        starts, seed = self._starts(problem, measure, attempt), attempt.seed
+        geometry = problem.geometry(measure, self._weight(problem, starts, attempt.w))
         start = most_promising(problem, starts, geometry, seed)
         return run(problem, start, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
 
-    def _from_screened(
-        self,
-        problem: KMeansProblem,
-        measure: Measure,
-        number: int,
-        seed: int,
-        w: float | None,
-        groups: Array | None,
-    ) -> Result:
+    def _from_screened(self, problem: KMeansProblem, measure: Measure, attempt: Attempt) -> Result:
         """A run from the best of many starts, each of which was tried for a few iterations."""
-        found = self._screened(problem, measure, number, seed, w)
+        found = self._screened(problem, measure, attempt)
         geometry, before = found.geometry, found.history
         if geometry is None:
             geometry = problem.without_costs(problem.geometry(found.measure, found.w))
         most = 1 if found.stopped else self.max_iter - len(before)
         result = run(
-            problem, found.start, geometry, max_iter=most, tol=self.tol, seed=seed, done=len(before)
+            problem,
+            found.start,
+            geometry,
+            max_iter=most,
+            tol=self.tol,
+            seed=attempt.seed,
+            done=len(before),
         )
         return result._replace(
             history=before + result.history, stopped=result.stopped or found.stopped
         )
 
-    def _screened(
-        self, problem: KMeansProblem, measure: Measure, number: int, seed: int, w: float | None
-    ) -> Screened:
+    def _screened(self, problem: KMeansProblem, measure: Measure, attempt: Attempt) -> Screened:
         """The best of many starts.
 
         What they were tried on, a copy of all rows in pairs, is gone when this returns.
         """
+        number, seed, w, _ = attempt
         stage = stage_of(problem, seed)
         here = stage.problem
         at = measure if here is problem else here.measure(measure.A)
         found = many_centers(here, at, stage.n_candidates, first=number == 0, seed=seed)
         starts = [Start(centers.astype(here.rows.dtype)) for centers in found]
-        geometry = here.geometry(at, self._weight(here, starts) if w is None else w)
+        geometry = here.geometry(at, self._weight(here, starts, w))
         geometry = here.without_costs(geometry)
         best = screen(stage, starts, geometry, max_iter=self.max_iter, tol=self.tol, seed=seed)
         return carry_over(problem, measure, stage, best)
@@ -244,15 +250,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
             return A
         return np.array(learned, dtype=A.dtype)
 
-    def _starts(
-        self,
-        problem: KMeansProblem,
-        measure: Measure,
-        number: int,
-        seed: int,
-        groups: Array | None,
-    ) -> list[Start]:
+    def _starts(self, problem: KMeansProblem, measure: Measure, attempt: Attempt) -> list[Start]:
         """Candidates to begin from; after a warm start, with the core's labels."""
+        seed, groups = attempt.seed, attempt.groups
         model = self._model_to_start_from
         if model is not None:
             centers = self._given_centers(problem, model.cluster_centers_)
@@ -262,7 +262,7 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         if groups is not None:
             candidates = [complete_groups(problem, measure, groups, seed)]
         else:
-            first = number == 0
+            first = attempt.number == 0
             init = "neighborhoods" if self.init == "auto" else self.init
             candidates = initial_centers(problem, measure, init, first=first, seed=seed)
         return [Start(centers.astype(problem.rows.dtype)) for centers in candidates]
@@ -277,7 +277,10 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
             )
         return array - problem.rows.origin
 
-    def _weight(self, problem: KMeansProblem, starts: list[Start]) -> float:
+    def _weight(self, problem: KMeansProblem, starts: list[Start], settled: float | None) -> float:
+        """What pairs weigh: as `settled` by an earlier start, since starts are compared by J."""
+        if settled is not None:
+            return settled
         if self.w == "auto":
             model = self._model_to_start_from
             if type(model) is type(self) and model.w == "auto" and hasattr(model, "w_"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -11,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from coterie._typing import Array
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.finish import MosaicFit
-from coterie.exceptions import CoterieWarning
+from coterie.words import warn
 
 __all__ = ["fill_clusters", "number_alike", "say_fewer", "without_empty"]
 
@@ -79,10 +77,8 @@ def say_fewer(asked: int, labels: Array, n_different: int) -> None:
         why = f"only {n_different} rows are different"
     else:
         why = "hard must-links hold the other rows together, or no row can be parted from the rest"
-    warnings.warn(
+    warn(
         f"Mosaic found {got} clusters, not the {asked} of n_clusters: {why}. n_clusters_ is {got}.",
-        CoterieWarning,
-        stacklevel=4,
     )
 
 

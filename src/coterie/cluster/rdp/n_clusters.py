@@ -16,7 +16,6 @@ one of the widest mean silhouette (Rousseeuw 1987).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.cluster.rdp.means import Means, Sample, draw_sample, k_means
 from coterie.cluster.rdp.problem import RdpProblem
-from coterie.exceptions import CoterieWarning
+from coterie.words import warn
 
 __all__ = ["choose_n_clusters", "information", "silhouette", "silhouette_distances"]
 
@@ -127,12 +126,10 @@ def _numbers(most: int) -> Iterator[int]:
 
 def _warn_no_elbow(k: int, some_pairs: bool) -> None:
     told = "the pairs leave it open and " if some_pairs else ""
-    warnings.warn(
+    warn(
         f"how many clusters there are is little more than a guess ({k} to start with): {told}none "
         "stands out in the rows. Say how many you expect (n_clusters_hint), give lambda_ as a "
         "number, or answer more pairs.",
-        CoterieWarning,
-        stacklevel=8,  # the caller of `fit`
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +44,7 @@ from coterie.mixture.ppc.selection import choose_type
 from coterie.mixture.ppc.start import INITS, StartRows, type_of
 from coterie.mixture.suspects import suspects
 from coterie.validation import check_choice, check_count
+from coterie.words import warn
 
 __all__ = ["PPC"]
 
@@ -237,16 +237,15 @@ class PPC(ExtensibleClusterer):
         core = CoreGraph(constraints, k, settings, int(rng.randint(2**31 - 1)), weights)
         rows, given = fit_rows(X, weights)
         if (fallback := core.fallback()) is not None:
-            warnings.warn(fallback, ApproximationWarning, stacklevel=2)
+            warn(fallback, ApproximationWarning)
         starts = self._starts(given, constraints, rng)
         shape = self._shape(prior=make_prior(rows, starts, self.prior_rows))
         problem = make_problem(rows, RowWeights(given.weights), core, shape, self.weights_update)
         problem, best = self._run(problem, starts, constraints)
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"EM did not come to rest in {self.max_iter} iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self._publish(problem, constraints, best)
         return self
@@ -331,7 +330,7 @@ class PPC(ExtensibleClusterer):
         self.violations_ = broken_pairs(found.labels, constraints, problem.core.strength)
         pi = mixture.cluster_weights
         self.inference_report_ = describe(problem, pi, found.core, self.weights_update)
-        warn_of_doubts(pi, found.totals, problem.total, found.core, stacklevel=3)
+        warn_of_doubts(pi, found.totals, problem.total, found.core)
 
     # -- pairs ---------------------------------------------------------------------------------
     def suspect_pairs(self, k: int = 10) -> PairTable:

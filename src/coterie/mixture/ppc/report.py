@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from coterie.inference.model import subgraph
 from coterie.mixture.ppc.em import PpcProblem
 from coterie.mixture.ppc.posteriors import CorePosterior
 from coterie.mixture.ppc.prior import Prior, by_proportions
+from coterie.words import warn
 
 __all__ = ["describe", "warn_of_doubts"]
 
@@ -82,29 +82,27 @@ def omega_range(
 
 
 def warn_of_doubts(
-    pi: FloatArray, totals: FloatArray, n: float, posterior: CorePosterior | None, stacklevel: int
+    pi: FloatArray, totals: FloatArray, n: float, posterior: CorePosterior | None
 ) -> None:
     """Warn of rows that inference may have wrong, and of weights far from the shares of the rows.
 
     `pi` (K,); `totals` (K,) are the summed posteriors of rows that count as n.
     """
     if posterior is not None and posterior.unsure:
-        warnings.warn(
+        warn(
             f"Hard cannot-links leave the posteriors of {posterior.unsure} groups of rows frozen, "
             "or different from run to run: they may be wrong, and are not how sure to be of a row. "
             'Use inference="exact" or "auto" where pairs are few a row, or give the pairs a '
             "certainty of .99.",
             ApproximationWarning,
-            stacklevel=stacklevel + 1,
         )
     share = totals / n
     lost = np.flatnonzero((share > _FAR * pi) & (totals >= 1.0))
     if lost.size:
         k = int(lost[0])
-        warnings.warn(
+        warn(
             f"Cluster {k} has {share[k]:.3g} of the rows but a weight of {pi[k]:.3g}: the pairs "
             "say almost nothing about the weights, and predict for new rows follows them. Use "
             'weights_update="proportions" if pairs were not picked by what they are.',
             ApproximationWarning,
-            stacklevel=stacklevel + 1,
         )

@@ -4,7 +4,6 @@ one clustering (Khashabi et al. 2015, whose equations are cited by number in thi
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from coterie._typing import FloatArray
 from coterie.base import broken_pairs, refuse_stored_rows
 from coterie.constraints import Constraints, PairTable
 from coterie.data import Rows, StoredRows, each_row, join, keeping, map_blocks, without_gaps
-from coterie.exceptions import CoterieWarning, InvalidParameter
+from coterie.exceptions import InvalidParameter
 from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.mixture.suspects import suspects
 from coterie.mixture.tvclust.gibbs import spread
@@ -44,6 +43,7 @@ from coterie.mixture.tvclust.search import (
 from coterie.mixture.tvclust.start import Measure, given_labels, measure_columns, measure_counts
 from coterie.mixture.tvclust.variational import Priors, TwoViews
 from coterie.validation import check_choice, check_count
+from coterie.words import warn
 
 __all__ = ["TVClust"]
 
@@ -274,21 +274,17 @@ class TVClust(ExtensibleClusterer):
 
     def _warn_if_unfinished(self, best: Candidate) -> None:
         if not best.run.converged:
-            warnings.warn(
+            warn(
                 f"the bound still rose after max_iter={self.max_iter} iterations; raise max_iter.",
-                CoterieWarning,
-                stacklevel=3,
             )
 
     def _warn_if_full(self, best: Candidate, truncation: int) -> None:
         """Say it where a larger truncation might have found more clusters."""
         used = np.count_nonzero(best.run.factors.statistics[:, 0] >= 0.5)
         if 1 < truncation <= used < best.data.rows.n:
-            warnings.warn(
+            warn(
                 f"all truncation={truncation} components are in use; raise truncation to let more "
                 "clusters be found.",
-                CoterieWarning,
-                stacklevel=3,
             )
 
     def _fit_gibbs(
