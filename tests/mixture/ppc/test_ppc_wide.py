@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from ppc_problems import PLAIN, assert_finite, fit, labelled_pairs
+from sklearn.metrics import adjusted_rand_score
 
 from coterie import Constraints
 from coterie.constraints import grid_neighbors
@@ -320,3 +321,13 @@ def test_of_many_starts_few_are_run_to_the_end(monkeypatch):
     # The first five, 25 for 4 iterations, 9 for 3 more, 5 from there to the end.
     assert len(steps) <= 5 * 50 + 25 * 4 + 9 * 3 + 5 * 43
     assert many.lower_bound_ >= fit(X, told, 3, n_init=5, **settings).lower_bound_ - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_must_links_that_join_a_class_of_most_rows_still_say_where_clusters_are(seed):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(3, 8)) * 1.2
+    y = rng.choice(3, 600, p=[0.9, 0.07, 0.03])
+    X = centres[y] + rng.normal(size=(600, 8))
+    model = PPC(3, random_state=0).fit(X, constraints=labelled_pairs(y, 600, rng))
+    assert adjusted_rand_score(y, model.labels_) > 0.9

@@ -86,8 +86,8 @@ def find_start(
 
     "neighborhoods" is a short PCKMeans run, which begins with the groups that the must-links form
     and keeps to the pairs; its second start is "mosaic", its later ones are "random". Where the
-    must-links join most rows into one group (neighbours in an image) groups say nothing about
-    clusters, and it is "kmeans". "mosaic" is a run of Mosaic, which finds clusters of any shape
+    must-links join most rows into one group that cannot-links do not confirm (neighbours in an
+    image) groups say nothing about clusters, and it is "kmeans". "mosaic" is a run of Mosaic, which finds clusters of any shape
     where pairs tell: thin ones inside wide ones, of which the means say nothing. "kmeans" is
     scikit-learn's KMeans, as GaussianMixture uses it. "random" puts Gaussians as wide as all rows
     together on random rows, which leaves it to the pairs to tell them apart. An array (K, d) gives
@@ -198,9 +198,16 @@ def begins_without_pairs_too(constraints: Constraints) -> bool:
 
 
 def _joins_most(constraints: Constraints) -> bool:
-    """Whether must-links, hard and soft, join more than half of all rows into one group."""
+    """Whether must-links, hard and soft, join more than half of all rows into one group of nothing.
+
+    Not if cannot-links leave that group: it is then a large cluster, and they say so. Cannot-links
+    inside it say that must-links went astray.
+    """
     closure = constraints.closure(hard_only=False)
-    return bool(closure.sizes.max() > constraints.n_samples / 2)
+    if closure.sizes.max() <= constraints.n_samples / 2:
+        return False
+    i, j = closure.component[constraints.pairs[constraints.kind < 0]].T
+    return 2 * np.count_nonzero(i == j) >= i.size
 
 
 def mixture_from_labels(
