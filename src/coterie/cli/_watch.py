@@ -153,7 +153,9 @@ class Bar:
         if self.step is None:
             return None, f"working{read}"
         step, total, objective = self.step
-        text = f"step {step} of at most {total}, objective {objective:.6g}{read}"
+        # Both would leave no room for the bar and the time on a line of 80 signs.
+        last = read or f", objective {objective:.6g}"
+        text = f"step {step} of at most {total}{last}"
         # After its last step a loop has nothing to wait for, and what follows is not counted.
         return (total if step < total else None), text
 
