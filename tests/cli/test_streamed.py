@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -153,6 +154,17 @@ def test_a_cluster_gives_the_same_labels(parts, run):
     np.testing.assert_array_equal(labels("w.parquet"), labels("b.parquet"))
 
 
+def test_numbers_put_aside_give_the_same_labels_and_are_gone_after(parts, run):
+    (parts / "aside").mkdir()
+    fit = ("fit", "big", *PAIRS, *FIT, "--method", "ppc")
+    assert run(*fit, "-o", "made-anew.parquet").exit_code == 0
+    done = run(*fit, "--scratch", "aside", "-o", "put-aside.parquet")
+    assert done.exit_code == 0, done.output
+    assert content("made-anew.parquet") == content("put-aside.parquet")
+    gc.collect()
+    assert not list((parts / "aside").iterdir())
+
+
 def test_predict_streams_with_the_labels_and_notes_of_the_whole(parts, run):
     run("fit", "big/0.parquet", *FIT, "--method", "pckmeans", "--save", "m")
     _, table = mixed()
@@ -231,6 +243,8 @@ def test_a_file_much_beside_the_memory_is_read_in_stretches_where_the_method_can
         (["other"], "differ in the columns ['age', 'key', 'town', 'x']"),
         (["kinds"], "differ in the type of a column"),
         (["big", "-k", "500"], "there are only 400 rows"),
+        (["big", "--scratch", ".", "--columns", "town:words"], "--scratch is for numbers"),
+        (["whole.parquet", "--scratch", "."], "--scratch is for rows that are read a stretch at"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(parts, run, arguments, words):
