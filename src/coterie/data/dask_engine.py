@@ -17,7 +17,6 @@ __all__ = ["DaskEngine", "connect"]
 Result = TypeVar("Result")
 _AHEAD = 3  # blocks in flight for each thread of a worker: travelling, running, coming back
 _LOOK = 2.0  # seconds between looks at whether any worker is left
-_KEPT_SHARE = 8  # one part in so many of a worker's memory may hold decoded row groups
 _PORT = 8786  # where a scheduler listens unless told otherwise
 _ANSWER = 10.0  # seconds that a scheduler may take to answer
 _PATIENCE = 30.0  # seconds without a worker that are waited for another one
@@ -109,7 +108,7 @@ def _run_within(function: Any, run: list[Stretch], arguments: Any) -> Any:
     """Run on a worker, which keeps no more of what it decodes than its memory limit allows."""
     limit = import_module("distributed").get_worker().memory_manager.memory_limit
     if limit:
-        decoded_groups.most_bytes = min(decoded_groups.most_bytes, limit // _KEPT_SHARE)
+        decoded_groups.within(limit)
     return run_alone(function, run, arguments)
 
 

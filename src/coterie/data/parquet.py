@@ -189,6 +189,10 @@ class _Kept:
         self._lock = Lock()
         self._closed: deque[frozenset[FileStamp]] = deque()  # files whose groups are to go
 
+    def within(self, memory: int) -> None:
+        """Keep no more than a process does that has so many bytes of memory."""
+        self.most_bytes = min(self.most_bytes, memory // _KEPT_SHARE)
+
     def get(self, key: Any, decode: Callable[[], Any], of: int) -> Any:
         """What is known by `key`, or what `decode` makes; a part of so many bytes in all."""
         most = self.most_bytes if of <= self.most_bytes else min(self.most_bytes, _FEW_BYTES)
