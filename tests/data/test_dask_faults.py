@@ -18,11 +18,12 @@ import pytest
 
 from coterie import PCKMeans, engine
 from coterie.constraints import sample_pairs
-from coterie.data import open_rows
+from coterie.data import DaskRows, open_rows
 from coterie.data.stored import FileStamp
 from coterie.exceptions import RowsChanged, WorkersLost
 from coterie.progress import interruptible, watching
 
+da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 N, D, K = 30_000, 5, 12
@@ -161,6 +162,23 @@ def test_all_workers_killed_at_once_are_replaced_or_told(folder, expected):
     kill_at_random(folder, expected, 1, everybody=True)
 
 
+def test_chunks_that_die_with_their_worker_are_made_again(expected):
+    rows = da.from_array(made()[1], chunks=(7_000, D))
+    with two_workers() as client:
+        doomed = pids(client)[0]
+        seen = []
+
+        def at_the_second(step) -> None:
+            seen.append(step)
+            if len(seen) == 2:
+                os.kill(doomed, signal.SIGKILL)
+
+        with watching(at_the_second):
+            found = model().fit(rows, constraints=KNOWN)
+    assert len(seen) > 2
+    same(result(found), expected)
+
+
 @contextmanager
 def without_nanny(address: str):
     """A worker that nobody starts again."""
@@ -196,6 +214,18 @@ def test_workers_without_a_nanny_one_gone_and_then_the_other(folder, expected, m
             found.set_params(random_state=1).fit(open_rows(folder), constraints=KNOWN)
         assert time.monotonic() - begun < PATIENCE
     same(result(found), expected)  # the model is as it was
+
+
+def test_chunks_that_nobody_is_left_to_make_are_told(monkeypatch):
+    monkeypatch.setattr("coterie.data.dask_engine._PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        rows = DaskRows(da.ones((20, 2), chunks=(5, 2)))
+        for work in (lambda: rows.take(np.array([3, 17])), lambda: rows.read(2, 9)):
+            with pytest.raises(WorkersLost, match="has had no worker for 1 s; nothing was"):
+                work()
 
 
 def test_a_scheduler_that_dies_is_told(folder):
