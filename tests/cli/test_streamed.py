@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -191,8 +193,21 @@ def test_predict_streams_with_the_labels_and_notes_of_the_whole(parts, run):
     assert as_json[0]["labels"] == as_json[1]["labels"]
 
 
+def test_predict_tells_how_far_it_is_by_row_groups(parts, run, monkeypatch):
+    run("fit", "big", *FIT, "--method", "pckmeans", "--save", "m")
+    told = []
+    bar = SimpleNamespace(count=told.append)
+    monkeypatch.setattr("coterie.cli._watch.shown", lambda talk, what: nullcontext(bar))
+    assert run("predict", "m", "big", "-o", "b.csv").exit_code == 0
+    groups = sum(pq.ParquetFile(path).num_row_groups for path in sorted((parts / "big").iterdir()))
+    assert [blocks.done for blocks in told] == list(range(1, len(told) + 1))
+    assert {blocks.total for blocks in told} == {groups}
+    assert groups - 1 <= len(told) <= groups  # one may be empty
+
+
 def test_predict_streams_methods_that_fit_in_memory_only(parts, run):
-    assert run("fit", "whole.parquet", *FIT, "--method", "mosaic", "--save", "m").exit_code == 0
+    fit = ("fit", "whole.parquet", *PAIRS, *FIT, "--method", "graphpropagation", "--save", "m")
+    assert run(*fit).exit_code == 0
     assert run("predict", "m", "whole.parquet", "-o", "w.csv").exit_code == 0
     assert run("predict", "m", "big", "-o", "b.csv").exit_code == 0
     whole, parted = (

@@ -14,7 +14,7 @@ import pytest
 
 from coterie.cli import _watch
 from coterie.cli._command import Talk
-from coterie.progress import Step, count_blocks, keep_going
+from coterie.progress import Blocks, Step, count_blocks, keep_going
 
 
 class Screen(io.StringIO):
@@ -129,6 +129,17 @@ def test_a_line_has_room_for_steps_blocks_and_the_time(monkeypatch):
     assert "step 3 of at most 300, block 64 of 64 at most" in screen
     assert re.search(r"at most .{0,8}(\d|-):", screen)
     assert "…" not in screen
+
+
+def test_work_without_steps_counts_its_blocks(monkeypatch):
+    def work():
+        with _watch.shown(Talk(as_json=False, quiet=False), "Placing rows") as bar:
+            bar.count(Blocks(3, 12))
+            a_while()
+
+    screen = shown(monkeypatch, work)
+    assert "Placing rows" in screen
+    assert "working, block 3 of 12" in screen
 
 
 def test_a_loop_that_has_ended_promises_no_time(monkeypatch):

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 from coterie.cli._command import Talk, in_options
 from coterie.cli._streaming import Reading
-from coterie.cli._watch import watched
+from coterie.cli._watch import shown, watched
 from coterie.data import StoredRows, unpacked
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables import (
@@ -62,7 +62,8 @@ def open_stored(
     """
     talk.note(reading.note())
     chosen = Choices(**choices, gaps=_takes_gaps(estimator))
-    inputs = stream_inputs(reading.paths, pairs, chosen, hard=hard)
+    with shown(talk, "Reading"):
+        inputs = stream_inputs(reading.paths, pairs, chosen, hard=hard)
     _tell(talk, inputs.notes)
     if scratch is None:
         return inputs
@@ -70,7 +71,8 @@ def open_stored(
         raise InvalidParameter(
             "--scratch is for numbers, and words of texts are kept as counts; leave it out."
         )
-    return inputs._replace(X=unpacked(inputs.X, scratch))
+    with shown(talk, "Putting numbers aside", blocks=True):
+        return inputs._replace(X=unpacked(inputs.X, scratch))
 
 
 def _takes_gaps(estimator: Any) -> bool:
