@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -153,6 +156,17 @@ def test_a_cluster_gives_the_same_labels(parts, run):
     np.testing.assert_array_equal(labels("w.parquet"), labels("b.parquet"))
 
 
+def test_numbers_put_aside_give_the_same_labels_and_are_gone_after(parts, run):
+    (parts / "aside").mkdir()
+    fit = ("fit", "big", *PAIRS, *FIT, "--method", "ppc")
+    assert run(*fit, "-o", "made-anew.parquet").exit_code == 0
+    done = run(*fit, "--scratch", "aside", "-o", "put-aside.parquet")
+    assert done.exit_code == 0, done.output
+    assert content("made-anew.parquet") == content("put-aside.parquet")
+    gc.collect()
+    assert not list((parts / "aside").iterdir())
+
+
 def test_predict_streams_with_the_labels_and_notes_of_the_whole(parts, run):
     run("fit", "big/0.parquet", *FIT, "--method", "pckmeans", "--save", "m")
     _, table = mixed()
@@ -179,8 +193,21 @@ def test_predict_streams_with_the_labels_and_notes_of_the_whole(parts, run):
     assert as_json[0]["labels"] == as_json[1]["labels"]
 
 
+def test_predict_tells_how_far_it_is_by_row_groups(parts, run, monkeypatch):
+    run("fit", "big", *FIT, "--method", "pckmeans", "--save", "m")
+    told = []
+    bar = SimpleNamespace(count=told.append)
+    monkeypatch.setattr("coterie.cli._watch.shown", lambda talk, what: nullcontext(bar))
+    assert run("predict", "m", "big", "-o", "b.csv").exit_code == 0
+    groups = sum(pq.ParquetFile(path).num_row_groups for path in sorted((parts / "big").iterdir()))
+    assert [blocks.done for blocks in told] == list(range(1, len(told) + 1))
+    assert {blocks.total for blocks in told} == {groups}
+    assert groups - 1 <= len(told) <= groups  # one may be empty
+
+
 def test_predict_streams_methods_that_fit_in_memory_only(parts, run):
-    assert run("fit", "whole.parquet", *FIT, "--method", "mosaic", "--save", "m").exit_code == 0
+    fit = ("fit", "whole.parquet", *PAIRS, *FIT, "--method", "graphpropagation", "--save", "m")
+    assert run(*fit).exit_code == 0
     assert run("predict", "m", "whole.parquet", "-o", "w.csv").exit_code == 0
     assert run("predict", "m", "big", "-o", "b.csv").exit_code == 0
     whole, parted = (
@@ -231,6 +258,8 @@ def test_a_file_much_beside_the_memory_is_read_in_stretches_where_the_method_can
         (["other"], "differ in the columns ['age', 'key', 'town', 'x']"),
         (["kinds"], "differ in the type of a column"),
         (["big", "-k", "500"], "there are only 400 rows"),
+        (["big", "--scratch", ".", "--columns", "town:words"], "--scratch is for numbers"),
+        (["whole.parquet", "--scratch", "."], "--scratch is for rows that are read a stretch at"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(parts, run, arguments, words):

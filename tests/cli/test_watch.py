@@ -6,6 +6,7 @@ import io
 import re
 import sys
 import threading
+from collections import deque
 
 import numba
 import numba.extending
@@ -13,7 +14,7 @@ import pytest
 
 from coterie.cli import _watch
 from coterie.cli._command import Talk
-from coterie.progress import Step, keep_going
+from coterie.progress import Blocks, Step, count_blocks, keep_going
 
 
 class Screen(io.StringIO):
@@ -48,13 +49,14 @@ class Patience(threading.Thread):
 patience = []  # of the command that is watched, if it has any
 
 
-def shown(monkeypatch, work, *, terminal=True, quiet=False):
+def shown(monkeypatch, work, *, terminal=True, quiet=False, blocks=False):
     """What a watched piece of work leaves on the screen."""
     monkeypatch.setattr(_watch.threading, "Timer", Patience)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stderr", Screen(terminal))
     patience.clear()
-    with _watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans"):
+    with _watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans", blocks=blocks):
         work()
     left = sys.stderr.getvalue()
     for timer in patience:  # one that is left running would speak now
@@ -74,6 +76,15 @@ def a_while():
 def step(number, total):
     def work():
         keep_going(number, total, 5.0)
+        a_while()
+
+    return work
+
+
+def step_over_blocks(number, total, count):
+    def work():
+        keep_going(number, total, 5.0)
+        deque(count_blocks(range(count), count), maxlen=0)
         a_while()
 
     return work
@@ -111,6 +122,24 @@ def test_steps_are_shown_with_the_time_they_may_take(monkeypatch):
     screen = shown(monkeypatch, step(3, 10))
     assert "step 3 of at most 10, objective 5" in screen
     assert re.search(r"at most (\d|-):", screen)
+
+
+def test_a_line_has_room_for_steps_blocks_and_the_time(monkeypatch):
+    screen = shown(monkeypatch, step_over_blocks(3, 300, 64), blocks=True)
+    assert "step 3 of at most 300, block 64 of 64 at most" in screen
+    assert re.search(r"at most .{0,8}(\d|-):", screen)
+    assert "…" not in screen
+
+
+def test_work_without_steps_counts_its_blocks(monkeypatch):
+    def work():
+        with _watch.shown(Talk(as_json=False, quiet=False), "Placing rows") as bar:
+            bar.count(Blocks(3, 12))
+            a_while()
+
+    screen = shown(monkeypatch, work)
+    assert "Placing rows" in screen
+    assert "working, block 3 of 12" in screen
 
 
 def test_a_loop_that_has_ended_promises_no_time(monkeypatch):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -18,11 +18,12 @@ import pytest
 
 from coterie import PCKMeans, engine
 from coterie.constraints import sample_pairs
-from coterie.data import open_rows
+from coterie.data import DaskRows, open_rows
 from coterie.data.stored import FileStamp
 from coterie.exceptions import RowsChanged, WorkersLost
 from coterie.progress import interruptible, watching
 
+da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 N, D, K = 30_000, 5, 12
@@ -117,9 +118,9 @@ def killed_after(seconds: float, who: list[int]):
         killer.join()
 
 
-def kill_at_random(folder, expected, rounds: int, *, everybody: bool = False) -> int:
+def kill_at_random(folder, expected, rounds: int, *, seed: int = 0, everybody=False) -> int:
     """Fits that lose workers at a random moment; how many of them ended well."""
-    chance = random.Random(rounds)
+    chance = random.Random(seed)
     with two_workers() as client, engine(client):
         pids(client)
         begun = time.monotonic()
@@ -132,12 +133,17 @@ def kill_at_random(folder, expected, rounds: int, *, everybody: bool = False) ->
             who = there if everybody else [chance.choice(there)]
             begun = time.monotonic()
             with killed_after(chance.uniform(0, whole), who):
-                estimator = model()
-                with suppress(WorkersLost):
+                estimator, told = model(), ""
+                try:
                     estimator.fit(open_rows(folder), constraints=KNOWN)
-                if hasattr(estimator, "labels_"):
-                    same(result(estimator), expected)
-                    well += 1
+                except WorkersLost as error:
+                    told = str(error)
+            if told:
+                assert "nothing was written" in told
+                assert not hasattr(estimator, "labels_")
+            else:
+                same(result(estimator), expected)
+                well += 1
             assert time.monotonic() - begun < whole + PATIENCE
     return well
 
@@ -147,12 +153,30 @@ def test_a_worker_killed_at_a_random_moment_changes_no_bit(folder, expected):
 
 
 @pytest.mark.slow
-def test_a_hundred_workers_killed_at_random_moments_change_no_bit(folder, expected):
-    assert kill_at_random(folder, expected, 100) >= 90
+@pytest.mark.parametrize("part", range(10))
+def test_a_hundred_workers_killed_at_random_moments_change_no_bit(folder, expected, part):
+    assert kill_at_random(folder, expected, 10, seed=part + 1) >= 9
 
 
 def test_all_workers_killed_at_once_are_replaced_or_told(folder, expected):
     kill_at_random(folder, expected, 1, everybody=True)
+
+
+def test_chunks_that_die_with_their_worker_are_made_again(expected):
+    rows = da.from_array(made()[1], chunks=(7_000, D))
+    with two_workers() as client:
+        doomed = pids(client)[0]
+        seen = []
+
+        def at_the_second(step) -> None:
+            seen.append(step)
+            if len(seen) == 2:
+                os.kill(doomed, signal.SIGKILL)
+
+        with watching(at_the_second):
+            found = model().fit(rows, constraints=KNOWN)
+    assert len(seen) > 2
+    same(result(found), expected)
 
 
 @contextmanager
@@ -190,6 +214,18 @@ def test_workers_without_a_nanny_one_gone_and_then_the_other(folder, expected, m
             found.set_params(random_state=1).fit(open_rows(folder), constraints=KNOWN)
         assert time.monotonic() - begun < PATIENCE
     same(result(found), expected)  # the model is as it was
+
+
+def test_chunks_that_nobody_is_left_to_make_are_told(monkeypatch):
+    monkeypatch.setattr("coterie.data.dask_engine._PATIENCE", 1.0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        rows = DaskRows(da.ones((20, 2), chunks=(5, 2)))
+        for work in (lambda: rows.take(np.array([3, 17])), lambda: rows.read(2, 9)):
+            with pytest.raises(WorkersLost, match="has had no worker for 1 s; nothing was"):
+                work()
 
 
 def test_a_scheduler_that_dies_is_told(folder):

@@ -35,6 +35,7 @@ from coterie import (
     SeededKMeans,
     TVClust,
 )
+from coterie.cluster.mosaic.tuning import Tuning
 from coterie.constraints import sample_pairs
 from coterie.data import DerivedRows, StoredRows, engine, open_rows, unpacked, use_threads
 from coterie.exceptions import InvalidData, InvalidParameter
@@ -60,6 +61,13 @@ X, KNOWN = make()
 COUNTS = np.maximum(np.round(X - 48), 0) + 1
 SPARSE = np.where(np.abs(X - 50) < 2, 0, X)  # some rows of zeros among them
 TV = {"covariance_type": "diag", "n_init": 1, "truncation": 6, "random_state": 0}
+
+
+class MosaicOfSome(Mosaic):
+    """It learns from fewer rows than there are, as it does of many."""
+
+    tuning = Tuning(most_features=2_000 * 1_000)
+
 
 # What is fitted to which rows; all but the last few to dense ones.
 DENSE = {
@@ -87,6 +95,7 @@ DENSE = {
     "ppc": PPC(K, max_iter=8, tol=0.01, random_state=0),
     "rca": RCA(),
     "mosaic": Mosaic(K, random_state=0),
+    "mosaic of some": MosaicOfSome(K, random_state=0),
     "gpk": GPKMeans(MPCKMeans(K, random_state=0), n_rounds=2),
     "gpk threshold": GPKMeans(PCKMeans(K, random_state=0), threshold=0.9, n_rounds=1),
     "gpk full, in RCA's space": GPKMeans(
@@ -97,6 +106,7 @@ DENSE = {
     ),
 }
 FEW = ["pckmeans", "mpck full", "rdp", "dp lambda", "tvclust", "ppc", "rca", "gpk"]  # of each kind
+FEW += ["mosaic of some"]
 OF_COUNTS = {
     "rdp kl": RDPMeans(n_clusters_hint=K, divergence="kl", random_state=0),
     "tvclust multinomial": TVClust(**TV, family="multinomial"),

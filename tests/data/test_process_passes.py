@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
@@ -14,7 +14,9 @@ from sklearn.datasets import load_iris
 
 from coterie import HMRFKMeans, MPCKMeans, PCKMeans, RDPMeans
 from coterie.constraints import sample_pairs
-from coterie.data import ProcessEngine, engine, use_threads
+from coterie.data import Block, ProcessEngine, Rows, engine, map_blocks, use_threads
+from coterie.data.memory import memory_bytes
+from coterie.data.parquet import decoded_groups
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_pairs(y, 40, random_state=0)
@@ -106,3 +108,17 @@ def test_sparse_rows_too(pool, monkeypatch):
             there = result(estimator, rows, KNOWN)
         for one, two in zip(here, there, strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+def _kept(block: Block, _: None) -> int:
+    return decoded_groups.most_bytes
+
+
+def test_processes_keep_no_more_together_than_one_does_alone(pool):
+    alone = decoded_groups.most_bytes
+    with engine(ProcessEngine(pool, 2)):
+        found = list(map_blocks(Rows(X), _kept, None))
+    assert all(0 < kept <= memory_bytes() // 2 // 8 for kept in found)
+    assert decoded_groups.most_bytes == alone
+    with ThreadPoolExecutor(2) as threads, engine(ProcessEngine(threads, 2)):
+        assert list(map_blocks(Rows(X), _kept, None)) == [alone]

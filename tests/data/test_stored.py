@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -266,6 +268,20 @@ def test_rows_that_can_be_kept_are_decoded_and_looked_at_once(tmp_path, X, monke
     for lo, hi in [(0, 30), (30, 90), (90, 137), (10, 20), (0, 137)]:
         np.testing.assert_array_equal(rows.read(lo, hi), X[lo:hi])
     assert len(opened) == 4
+
+
+def test_decoded_groups_go_with_the_last_rows_that_were_opened(tmp_path, X):
+    rows = write(tmp_path, "parquet", X)
+    part = rows.cut(0, 5)
+    decoded = weakref.ref(rows.read(0, 5).base)
+    travelled = pickle.loads(pickle.dumps(rows))
+    del travelled  # as after every task of a worker
+    del rows
+    gc.collect()
+    assert decoded() is part.read(0, 5).base
+    del part
+    gc.collect()
+    assert decoded() is None
 
 
 def test_streamed_rows_of_a_rewritten_file_are_refused(streamed, X, tmp_path):

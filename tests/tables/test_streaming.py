@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -91,6 +94,16 @@ def test_a_model_is_fitted_to_what_a_recipe_makes(people):
     np.testing.assert_array_equal(
         model.labels_, PCKMeans(3, random_state=0).fit(rows.read(0, N)).labels_
     )
+
+
+def test_features_are_kept_no_longer_than_their_rows(people):
+    table = open_table(people / "parts")
+    rows = table.rows(table.learn(CHOICES["scaled"]))
+    made = weakref.ref(rows.read(0, 5).base)
+    assert made() is rows.read(5, 9).base
+    del rows
+    gc.collect()
+    assert made() is None
 
 
 def test_ids_of_the_table(people):

@@ -11,12 +11,12 @@ from sklearn.utils import get_tags
 
 from coterie.cli._command import Talk, in_options
 from coterie.cli._streaming import Reading
-from coterie.cli._watch import watched
+from coterie.cli._watch import shown, watched
+from coterie.data import StoredRows, unpacked
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables import (
     Choices,
     Inputs,
-    RecipeRows,
     StoredInputs,
     name_conflict,
     read_inputs,
@@ -54,13 +54,25 @@ def open_stored(
     *,
     hard: bool = False,
     estimator: Any = None,
+    scratch: Path | None = None,
 ) -> StoredInputs:
-    """What `stream_inputs` finds, told that it is read a stretch at a time."""
+    """What `stream_inputs` finds, told that it is read a stretch at a time.
+
+    With `scratch` the features are written to a temporary file in that folder and read from it.
+    """
     talk.note(reading.note())
     chosen = Choices(**choices, gaps=_takes_gaps(estimator))
-    inputs = stream_inputs(reading.paths, pairs, chosen, hard=hard)
+    with shown(talk, "Reading"):
+        inputs = stream_inputs(reading.paths, pairs, chosen, hard=hard)
     _tell(talk, inputs.notes)
-    return inputs
+    if scratch is None:
+        return inputs
+    if inputs.X.is_sparse:
+        raise InvalidParameter(
+            "--scratch is for numbers, and words of texts are kept as counts; leave it out."
+        )
+    with shown(talk, "Putting numbers aside", blocks=True):
+        return inputs._replace(X=unpacked(inputs.X, scratch))
 
 
 def _takes_gaps(estimator: Any) -> bool:
@@ -102,7 +114,7 @@ def check_fits(estimator: Any, inputs: Inputs | StoredInputs, clusters: int | No
             f"-k {clusters}: there are only {len(inputs.ids)} rows; ask for fewer clusters."
         )
     X = inputs.X
-    is_sparse = X.is_sparse if isinstance(X, RecipeRows) else sparse.issparse(X)
+    is_sparse = X.is_sparse if isinstance(X, StoredRows) else sparse.issparse(X)
     if is_sparse and not get_tags(estimator).input_tags.sparse:
         raise InvalidData(
             f"{inputs.table.source}: {type(estimator).__name__} does not take sparse rows, which "

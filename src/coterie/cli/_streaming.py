@@ -42,7 +42,7 @@ FILES = _Files(stdin=True)
 
 
 def engine_options(function: Any) -> Any:
-    """--workers and --engine."""
+    """--workers, --engine and --scratch."""
     workers = click.option(
         "--workers",
         metavar="N",
@@ -55,7 +55,14 @@ def engine_options(function: Any) -> Any:
         metavar="ADDRESS",
         help="Read them by the Dask cluster whose scheduler is at dask://HOST:PORT.",
     )
-    return workers(address(function))
+    scratch = click.option(
+        "--scratch",
+        metavar="DIR",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Write their numbers once to a temporary file in this folder, so that they are not "
+        "decoded again in every step.",
+    )
+    return workers(address(scratch(function)))
 
 
 class Reading(NamedTuple):

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -24,7 +24,7 @@ from coterie.progress import (
     watching_blocks,
 )
 
-__all__ = ["announce", "watched"]
+__all__ = ["announce", "shown", "watched"]
 
 _PATIENCE = 2.0  # seconds before a bar is worth its lines
 _BLINK = 0.1  # seconds between two counts of blocks
@@ -44,24 +44,35 @@ def watched(
     def say() -> None:
         click.echo("\nEnding after this step; press Ctrl-C again to stop at once.", err=True)
 
+    with (
+        interruptible(say) as interruption,
+        shown(talk, what, blocks=blocks) as bar,
+        nullcontext() if bar is None else watching(bar.show),
+    ):
+        yield interruption
+
+
+@contextmanager
+def shown(
+    talk: Talk, what: str | Callable[[], str], *, blocks: bool = False
+) -> Iterator[Bar | None]:
+    """Show that work without steps goes on, as `watched` does; None if nobody would see it.
+
+    Ctrl-C ends it at once, as ever.
+    """
+    if not sys.stderr.isatty() or talk.quiet:
+        yield None
+        return
     bar = Bar(what if callable(what) else lambda: what)
-    with interruptible(say) as interruption:
-        if not sys.stderr.isatty() or talk.quiet:
-            yield interruption
-            return
-        waiting = threading.Timer(_PATIENCE, bar.open)
-        waiting.daemon = True
-        waiting.start()
-        try:
-            with ExitStack() as watchers:
-                watchers.enter_context(watching(bar.show))
-                watchers.enter_context(compiling(bar.compile))
-                if blocks:
-                    watchers.enter_context(watching_blocks(bar.count))
-                yield interruption
-        finally:
-            waiting.cancel()
-            bar.close()
+    waiting = threading.Timer(_PATIENCE, bar.open)
+    waiting.daemon = True
+    waiting.start()
+    try:
+        with compiling(bar.compile), watching_blocks(bar.count) if blocks else nullcontext():
+            yield bar
+    finally:
+        waiting.cancel()
+        bar.close()
 
 
 def announce(talk: Talk) -> None:
@@ -153,7 +164,9 @@ class Bar:
         if self.step is None:
             return None, f"working{read}"
         step, total, objective = self.step
-        text = f"step {step} of at most {total}, objective {objective:.6g}{read}"
+        # Both would leave no room for the bar and the time on a line of 80 signs.
+        last = read or f", objective {objective:.6g}"
+        text = f"step {step} of at most {total}{last}"
         # After its last step a loop has nothing to wait for, and what follows is not counted.
         return (total if step < total else None), text
 

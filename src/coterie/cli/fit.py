@@ -91,6 +91,7 @@ class Asked:
     seed: int | None
     workers: int | None
     address: str | None
+    scratch: Path | None
     output: Path | None
     only_labels: bool
     force: bool
@@ -135,6 +136,7 @@ def _records(talk: Talk, asked: Asked) -> Exit | None:
         {
             "workers": asked.workers,
             "engine": asked.address,
+            "scratch": asked.scratch,
             "set": asked.settings,
         },
         "has no effect with --records; leave it out.",
@@ -225,9 +227,17 @@ def _inputs(talk: Talk, asked: Asked, reading: Reading, estimator: Any) -> Input
                 f"--exclusive needs all rows in memory, and {reading.note()}. Give one file that "
                 "fits, without --workers and --engine."
             )
-        how: dict[str, Any] = {"hard": asked.hard, "estimator": estimator}
+        how: dict[str, Any] = {
+            "hard": asked.hard,
+            "estimator": estimator,
+            "scratch": asked.scratch,
+        }
         inputs = open_stored(talk, reading, asked.pairs, asked.choices, **how)
     else:
+        _refuse(
+            {"scratch": asked.scratch},
+            "is for rows that are read a stretch at a time, and these are in memory; leave it out.",
+        )
         data = reading.paths[0]
         # Whether the rows look like records is seen in memory only.
         may_be_records = asked.clusters is None and not asked.choices.get("text")

@@ -17,6 +17,7 @@ from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:
+    from coterie.cli._watch import Bar
     from coterie.tables import Bundle, Note, StoredTable, Table
 
 __all__ = ["predict"]
@@ -45,6 +46,7 @@ def predict(
     New records of a model made with --records that are like none of the known are in cluster -1.
     """
     from coterie.cli._output import STDOUT, check_free, write_output
+    from coterie.cli._watch import shown
     from coterie.cli.fit import check_outputs
     from coterie.exceptions import InvalidParameter
     from coterie.tables import Table, added, is_record_model, load_bundle
@@ -65,10 +67,13 @@ def predict(
     numbers = bundle.recipe.number_columns if target is not None and keeps_types(target) else ()
     predicted = Predicted(bundle, only_labels=only_labels, numbers=numbers)
     tables = predicted.tables([whole] if isinstance(whole, Table) else whole.tables())
-    if target is not None:
-        write_output(tables, target, raw=raw)
-    else:
-        deque(tables, maxlen=0)
+    with shown(talk, "Placing rows") as bar:
+        if bar is not None and not isinstance(whole, Table):
+            tables = _told(tables, bar, len(whole.groups))
+        if target is not None:
+            write_output(tables, target, raw=raw)
+        else:
+            deque(tables, maxlen=0)
     for note in added(predicted.notes):
         talk.note(str(note))
     sizes = sizes_of(predicted.labels)
@@ -83,6 +88,15 @@ def predict(
     words = f"{counted(whole.n_rows, 'row')} put into {counted(len(sizes), 'cluster')}"
     talk.result(values, words, err=target == STDOUT)
     return None
+
+
+def _told(tables: Iterable[Table], bar: Bar, total: int) -> Iterator[Table]:
+    """The tables as they come, each told to the bar."""
+    from coterie.progress import Blocks
+
+    for done, table in enumerate(tables, start=1):
+        bar.count(Blocks(done, total))
+        yield table
 
 
 def _read(talk: Talk, reading: Reading, vectors: Path | None) -> Table | StoredTable:

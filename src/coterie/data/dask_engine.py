@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -12,12 +13,11 @@ from coterie.data.parquet import decoded_groups
 from coterie.data.rows import MemoryRows, Stretch
 from coterie.exceptions import InvalidParameter, MissingDependency, WorkersLost
 
-__all__ = ["DaskEngine", "connect"]
+__all__ = ["DaskEngine", "Patient", "connect", "scheduler_needed"]
 
 Result = TypeVar("Result")
 _AHEAD = 3  # blocks in flight for each thread of a worker: travelling, running, coming back
 _LOOK = 2.0  # seconds between looks at whether any worker is left
-_KEPT_SHARE = 8  # one part in so many of a worker's memory may hold decoded row groups
 _PORT = 8786  # where a scheduler listens unless told otherwise
 _ANSWER = 10.0  # seconds that a scheduler may take to answer
 _PATIENCE = 30.0  # seconds without a worker that are waited for another one
@@ -73,21 +73,14 @@ class DaskEngine:
     def _on_workers(
         self, function: Callable[[Any, Any], Result], stretches: list[Stretch], arguments: Any
     ) -> Iterator[Result]:
-        distributed = import_module("distributed")
-        address = self.client.scheduler.address
-        try:
+        with scheduler_needed(self.client):
             threads = max(1, sum(self.client.ncores().values()))
             runs = in_runs(stretches, threads)
             started = (self._submit(function, run, arguments) for run in runs)
             for results in in_order(started, threads * _AHEAD):
                 yield from results
-        except _gone(distributed) as error:
-            raise WorkersLost(
-                f"the scheduler at {address} died or forgot its tasks; nothing was written. Start "
-                f"it again, and fit again. ({error})"
-            ) from error
 
-    def _submit(self, function: Any, run: list[Stretch], arguments: Any) -> _Patient:
+    def _submit(self, function: Any, run: list[Stretch], arguments: Any) -> Patient:
         # Not pure: the key would be a hash of all arguments, made anew for every block.
         if hasattr(run[0].source, "with_parts"):
             (stretch,) = run
@@ -96,7 +89,20 @@ class DaskEngine:
             future = self.client.submit(_run_on_parts, function, bare, arguments, parts, pure=False)
         else:
             future = self.client.submit(_run_within, function, run, arguments, pure=False)
-        return _Patient(self.client, future)
+        return Patient(self.client, future)
+
+
+@contextmanager
+def scheduler_needed(client: Any) -> Iterator[None]:
+    """A block that asks the scheduler for results: `WorkersLost` if it is gone."""
+    address = client.scheduler.address
+    try:
+        yield
+    except _gone(import_module("distributed")) as error:
+        raise WorkersLost(
+            f"the scheduler at {address} died or forgot its tasks; nothing was written. Start it "
+            f"again, and fit again. ({error})"
+        ) from error
 
 
 def _gone(distributed: Any) -> tuple[type[Exception], ...]:
@@ -109,7 +115,7 @@ def _run_within(function: Any, run: list[Stretch], arguments: Any) -> Any:
     """Run on a worker, which keeps no more of what it decodes than its memory limit allows."""
     limit = import_module("distributed").get_worker().memory_manager.memory_limit
     if limit:
-        decoded_groups.most_bytes = min(decoded_groups.most_bytes, limit // _KEPT_SHARE)
+        decoded_groups.within(limit)
     return run_alone(function, run, arguments)
 
 
@@ -119,7 +125,7 @@ def _run_on_parts(function: Any, stretch: Stretch, arguments: Any, parts: list[A
     return run_alone(function, [whole], arguments)
 
 
-class _Patient:
+class Patient:
     """A future of Dask's whose result is not waited for when no worker is left to make it."""
 
     def __init__(self, client: Any, future: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coterie.data.dask_engine import Patient, scheduler_needed
 from coterie.data.stored import StoredRows, float_type
 from coterie.exceptions import InvalidData
 
@@ -94,7 +95,7 @@ class DaskRows(StoredRows):
         else:  # picked where the chunks are, which are computed there already
             submit = self.client.submit
             tasks = [submit(_picked, self.parts[part], own, pure=False) for part, own in wanted]
-            pieces += self.client.gather(tasks)
+            pieces += _results(self.client, tasks)
         return np.concatenate(pieces)
 
 
@@ -118,4 +119,10 @@ def _values(parts: list[Any]) -> list[Any]:
     dask = import_module("dask")
     if dask.is_dask_collection(parts[0]):
         return list(dask.compute(*parts, scheduler="synchronous"))
-    return [part.result() for part in parts]  # futures
+    return _results(parts[0].client, parts)
+
+
+def _results(client: Any, futures: list[Any]) -> list[Any]:
+    """What futures of Dask's give; `WorkersLost` where nobody is left to make it."""
+    with scheduler_needed(client):
+        return [Patient(client, future).result() for future in futures]

@@ -14,10 +14,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import islice
+from multiprocessing import parent_process
 from typing import Any, Protocol, TypeVar, cast
 
 import threadpoolctl
 
+from coterie.data.memory import memory_bytes
+from coterie.data.parquet import decoded_groups
 from coterie.data.rows import Stretch
 from coterie.exceptions import InvalidParameter, WorkersLost
 
@@ -96,7 +99,8 @@ class ProcessEngine:
     ) -> Iterator[Result]:
         """Yield `function(stretch.read(), arguments)` of every stretch; few travel at a time."""
         runs = in_runs(list(stretches), self.workers)
-        started = (self.pool.submit(run_alone, function, run, arguments) for run in runs)
+        many = self.workers
+        started = (self.pool.submit(_run_beside, function, run, arguments, many) for run in runs)
         try:
             for results in in_order(started, self.workers * _AHEAD):
                 yield from results
@@ -151,6 +155,15 @@ def run_alone(
     """Run in a worker as a thread of ours would: a product by one BLAS thread."""
     with one_blas_thread():
         return [function(stretch.read(), arguments) for stretch in stretches]
+
+
+def _run_beside(
+    function: Callable[[Any, Any], Result], run: list[Stretch], arguments: Any, workers: int
+) -> list[Result]:
+    """Run in one of so many processes, which share the machine's memory."""
+    if parent_process() is not None:  # else a pool of threads, which keep what they decode together
+        decoded_groups.within(memory_bytes() // workers)
+    return run_alone(function, run, arguments)
 
 
 def in_order(started: Iterator[Any], ahead: int) -> Iterator[Any]:

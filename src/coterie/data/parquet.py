@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from threading import Lock, local
@@ -17,7 +18,7 @@ from coterie.data.memory import memory_bytes
 from coterie.data.stored import FileStamp, all_finite, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 
-__all__ = ["ParquetRows", "decoded_groups", "open_parquet"]
+__all__ = ["Opened", "ParquetRows", "decoded_groups", "open_parquet"]
 
 _KEPT_SHARE = 8  # one part in so many of the memory may hold decoded row groups
 _FEW_BYTES = 1 << 28  # of groups that cannot all be kept: a block often ends within one
@@ -59,6 +60,7 @@ class ParquetRows(GroupedRows):
         self.n, self.d = int(self.edges[-1]), len(names)
         self.dtype = float_type(types)
         self._bytes = self.n * self.d * self.dtype.itemsize  # of all files, also in a cut
+        self._opened = Opened(group.stamp for group in groups)
 
     def _name(self, group: int) -> str:
         stamp, number = self.groups[group]
@@ -170,6 +172,8 @@ def _read_on(group: _Group, names: Sequence[str], start: int, out: NDArray[Any])
 class _Kept:
     """Decoded row groups that were used last; two threads that want one wait for one decoding.
 
+    A key begins with the stamp of the group's file.
+
     Attributes
     ----------
     most_bytes : int
@@ -183,6 +187,11 @@ class _Kept:
         self._whole: dict[Any, bool] = {}
         self._locks: dict[Any, Lock] = {}
         self._lock = Lock()
+        self._closed: deque[frozenset[FileStamp]] = deque()  # files whose groups are to go
+
+    def within(self, memory: int) -> None:
+        """Keep no more than a process does that has so many bytes of memory."""
+        self.most_bytes = min(self.most_bytes, memory // _KEPT_SHARE)
 
     def get(self, key: Any, decode: Callable[[], Any], of: int) -> Any:
         """What is known by `key`, or what `decode` makes; a part of so many bytes in all."""
@@ -200,8 +209,29 @@ class _Kept:
                 self._arrays.move_to_end(key)
                 self._locks.pop(key, None)
                 while len(self._arrays) > 1 and self._bytes() > most:
-                    self._whole.pop(self._arrays.popitem(last=False)[0], None)
+                    self._drop(next(iter(self._arrays)))
+                self._drop_closed()
         return found
+
+    def forget(self, stamps: frozenset[FileStamp]) -> None:
+        """Let go of the groups of files that nobody has open any more."""
+        self._closed.append(stamps)
+        # The collector may come here in the middle of `get`, which then sees to it.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._drop_closed()
+            finally:
+                self._lock.release()
+
+    def _drop_closed(self) -> None:
+        while self._closed:
+            stamps = self._closed.popleft()
+            for key in [key for key in self._arrays if key[0] in stamps]:
+                self._drop(key)
+
+    def _drop(self, key: Any) -> None:
+        self._arrays.pop(key, None)
+        self._whole.pop(key, None)
 
     def is_whole(self, key: Any) -> bool:
         """Whether it is kept, and no value of it is missing or infinite."""
@@ -219,6 +249,17 @@ def _bytes_of(rows: Any) -> int:
 
 
 decoded_groups = _Kept()
+
+
+class Opened:
+    """Files that rows were opened from: what is decoded of them goes with the last of these rows.
+
+    Rows that have travelled to a worker carry one that does nothing: tasks come and go, and the
+    next one reads the same files.
+    """
+
+    def __init__(self, stamps: Iterable[FileStamp]) -> None:
+        weakref.finalize(self, decoded_groups.forget, frozenset(stamps)).atexit = False
 
 
 def open_parquet(path: Path, **options: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
-from coterie.data import Block, map_blocks
+from coterie.data import Block, StoredRows, map_blocks
 from coterie.data import Rows as BlockRows
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables.arrays import read_npy
@@ -99,7 +99,8 @@ class StoredInputs(NamedTuple):
     ids : sequence of str
         Of those that are fitted to.
     recipe : Recipe
-    X : RecipeRows
+    X : StoredRows
+        Made by the recipe as they are read (`RecipeRows`), or once before (`UnpackedRows`).
     constraints : Constraints
     notes : list of str
     placed : (m,) ndarray of int or None
@@ -109,7 +110,7 @@ class StoredInputs(NamedTuple):
     table: StoredTable
     ids: Sequence[str]
     recipe: Recipe
-    X: RecipeRows
+    X: StoredRows
     constraints: Constraints
     notes: list[str]
     placed: NDArray[np.int64] | None = None
@@ -298,13 +299,14 @@ def stream_inputs(
     known = _pairs(pairs, ids, choices, hard)
     recipe, notes, constant = table.look_at(choices)
     told = [*notes, *_constant(table, constant, len(recipe.feature_names)), *_none(pairs, known)]
-    inputs = StoredInputs(table, ids, recipe, table.rows(recipe), known, told)
-    return _placed(inputs) if recipe.of_texts else inputs
+    X = table.rows(recipe)
+    inputs = StoredInputs(table, ids, recipe, X, known, told)
+    return _placed(inputs, X) if recipe.of_texts else inputs
 
 
-def _placed(inputs: StoredInputs) -> StoredInputs:
+def _placed(inputs: StoredInputs, X: RecipeRows) -> StoredInputs:
     """Without the texts that hold no words, if there are some."""
-    parts = map_blocks(BlockRows(inputs.X), _with_words, None)
+    parts = map_blocks(BlockRows(X), _with_words, None)
     with_words = np.concatenate(list(parts))
     if with_words.all():
         return inputs
@@ -313,7 +315,7 @@ def _placed(inputs: StoredInputs) -> StoredInputs:
     told = _without_words(inputs.ids, np.flatnonzero(~with_words))
     return inputs._replace(
         ids=SomeIds(inputs.ids, rows),
-        X=inputs.X.only(rows),
+        X=X.only(rows),
         constraints=constraints,
         notes=[*inputs.notes, told, *lost],
         placed=rows,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coterie.data import open_column
 from coterie.data.grouped import GroupedRows
-from coterie.data.parquet import decoded_groups, open_parquet
+from coterie.data.parquet import Opened, decoded_groups, open_parquet
 from coterie.data.stored import FileStamp, paths_of
 from coterie.exceptions import InvalidData
 from coterie.parameters import check_arguments
@@ -126,6 +126,7 @@ class RecipeRows(GroupedRows):
         self.is_sparse = not isinstance(sample, np.ndarray)
         self.dtype = sample.dtype
         self._name_of_recipe = uuid4().hex  # by which a worker knows features it has made before
+        self._opened = Opened(group.stamp for group in self.groups)
 
     def only(self, rows: NDArray[np.int64]) -> Self:
         """Some of the rows, whose numbers (m,) rise; features made before serve them, too."""
