@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -408,6 +409,18 @@ def test_a_footer_that_contradicts_itself(said, values):
     )
     with pytest.raises(InvalidData, match=f"a.parquet.*Row group 0 is said to have {said} rows"):
         group_sizes(Path("a.parquet"), SimpleNamespace(metadata=metadata))
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "arrow", "npz"])
+def test_a_broken_file_is_told_by_its_name(kind, tmp_path, X):
+    """A byte that is another one, at every place in turn; found by `make fuzz`."""
+    write(tmp_path, kind, X[:8])
+    path = min(tmp_path.iterdir())
+    data = path.read_bytes()
+    for at in range(0, len(data), max(1, len(data) // 150)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        with suppress(InvalidData):  # whatever else is raised says nothing of the file
+            open_rows(path).read(0, 8)
 
 
 def test_damage_inside_a_row_group_is_told_by_the_name_of_its_file(tmp_path, X):
