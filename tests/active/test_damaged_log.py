@@ -11,6 +11,7 @@ import tempfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,6 +107,51 @@ def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):
     again = open_session(path)
     assert len(again.history) == 12
     close(again)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork beside threads: as it is
+def test_a_forked_child_does_not_write_its_parents_log(tmp_path):
+    """It did, and then the parent could not: both gave the next answer the same number."""
+    path = tmp_path / "a.db"
+    session = open_session(path, random_state=0)
+    session.tell((0, 1), "same")
+
+    def child() -> str:
+        try:
+            session.tell((2, 3), "different")
+        except AnswerNotSaved as error:
+            close(session)  # of no harm to the parent either
+            return str(error)
+        return "told"
+
+    said = in_fork(child)
+    assert f"was opened by process {os.getpid()}" in said
+    session.tell((4, 5), "same")
+    with pytest.raises(AnswersInUse):
+        AnswerStore(path)
+    close(session)
+    again = open_session(path)
+    assert [answer.rows for answer in again.history] == [(0, 1), (4, 5)]
+    close(again)
+
+
+def in_fork(work: Any) -> str:
+    """What a forked child says."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, work().encode())
+        except BaseException as error:
+            os.write(write, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read) as stream:
+        said = stream.read()
+    os.waitpid(pid, 0)
+    return said
 
 
 FULL = """

@@ -77,6 +77,18 @@ def test_in_the_end_the_questions_are_those_of_a_session_that_waited(at_work):
     assert session.expected_gain == alone.expected_gain
 
 
+def test_after_the_end_the_session_thinks_over_itself(at_work):
+    session, refits, lock = at_work
+    answer(session, 21, lock)
+    refits.close()  # before anybody thought over the first sixteen
+    alone = ActiveSession(X, random_state=0)
+    for told in session.history:
+        alone.tell(told.rows, told.answer)
+    assert session.ask().rows == alone.ask().rows
+    assert np.array_equal(session.labels(), alone.labels())
+    assert session.expected_gain == alone.expected_gain
+
+
 def test_an_undo_begins_where_it_was_thought_over(at_work, monkeypatch):
     session, refits, lock = at_work
     answer(session, 22, lock)

@@ -211,6 +211,45 @@ def test_labels_are_the_last_ones_until_there_are_newer():
     refits.close()
 
 
+def test_who_is_done_with_them_clusters_again(slow):
+    """`labels()` gave the last clustering of the background for ever."""
+    session, refits, _ = slow
+    Slow.gate.set()
+    refits.request()
+    assert refits.wait(PATIENCE)
+    refits.close()
+    session.tell((0, 1), "same")
+    session.labels()
+    assert Slow.pairs == [0, 1]
+    assert session.n_behind == 0
+
+
+def test_a_fit_that_ends_while_it_is_stopped_is_not_shown_as_running(slow):
+    """Who stops a fit read the state, the fit ended, and the old state was written back."""
+    _, refits, _ = slow
+    Slow.gate.set()
+
+    class Late:
+        """The lock of the state: the fit ends before the one who stops it gets it."""
+
+        def __init__(self, lock):
+            self.lock = lock
+
+        def __enter__(self):
+            if threading.current_thread() is threading.main_thread():
+                assert refits.wait(PATIENCE)
+            return self.lock.__enter__()
+
+        def __exit__(self, *why):
+            return self.lock.__exit__(*why)
+
+    refits._changing = Late(refits._changing)
+    refits.request()
+    refits.stop()
+    assert not refits.state.running
+    assert not refits.state.stopping
+
+
 def test_records_are_certain_by_their_odds():
     names = ["Ann Lee", "Ann Lee", "Anne Lea", "Bob Ray", "Zoe Quist", "Zoe Quist"]
     session = ActiveSession(

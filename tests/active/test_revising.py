@@ -161,3 +161,16 @@ def test_contradictions_are_minimal_sets():
             if answer != left_out:
                 rest.tell(answer.rows, answer.answer)
         assert rest.contradictions == []
+
+
+def test_several_steps_are_undone_and_redone_together_or_not_at_all():
+    session = ActiveSession(X, strategy="random", random_state=0)
+    session.tell((0, 1), "same")
+    with pytest.raises(InvalidParameter, match=r"undo\(steps=2\): there are 1 to undo"):
+        session.undo(2)
+    assert len(session.history) == 1
+    session.undo()
+    with pytest.raises(InvalidParameter, match=r"redo\(steps=3\): there are 1 to redo"):
+        session.redo(3)
+    assert not session.history
+    assert len(session.redo().history) == 1

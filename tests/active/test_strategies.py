@@ -355,3 +355,13 @@ def test_random_pairs_draw_every_pair_about_equally():
     drawn = counts[np.triu_indices(5, 1)]
     assert drawn.min() > 20  # 40 expected, standard deviation 6
     assert pairs_of(ActiveSession(X, strategy=RandomPairs(), random_state=0)) == []
+
+
+@pytest.mark.parametrize("strategy", [Explore(), ExploreConsolidate()])
+def test_volunteered_pairs_may_leave_nothing_to_ask_about_a_row(strategy):
+    """Found by `make fuzz`: the only member of the nearest neighbourhood had been asked about."""
+    session = ActiveSession(np.arange(6.0)[:, None], strategy=strategy, random_state=0)
+    first = session.ask().rows[1]
+    for row in set(range(6)) - {first}:
+        session.tell((first, row), "unknown")
+    assert session.ask() is None or first not in session.ask().rows

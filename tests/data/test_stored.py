@@ -6,7 +6,9 @@ import gc
 import os
 import pickle
 import weakref
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,7 @@ import scipy.sparse as sp
 
 from coterie.data import Rows, StoredRows, fold, map_blocks, open_rows, unpacked, use_threads
 from coterie.data.engines import in_runs
-from coterie.data.parquet import open_parquet
+from coterie.data.parquet import group_sizes, open_parquet
 from coterie.data.rows import Stretch
 from coterie.exceptions import InvalidData, InvalidParameter, NotWritten, RowsChanged
 
@@ -387,3 +389,61 @@ def test_what_cannot_be_unpacked_is_said_and_leaves_nothing(streamed, tmp_path, 
     with pytest.raises(NotWritten, match=r"No space left on device.*room for"):
         unpacked(streamed, scratch)
     assert not list(scratch.iterdir())
+
+
+class Cut:
+    """A Parquet file whose pages hold fewer rows than its footer says."""
+
+    def __init__(self, file):
+        self.file, self.metadata = file, file.metadata
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *why):
+        self.file.close()
+
+    def iter_batches(self, **which):
+        for batch in self.file.iter_batches(**which):
+            yield batch.slice(0, batch.num_rows - 1)
+
+
+def test_a_footer_that_says_more_than_there_is(tmp_path, X, monkeypatch):
+    """The rows that are not there would be whatever was in memory before."""
+    rows = write(tmp_path, "parquet", X)
+    monkeypatch.setattr("coterie.data.parquet.open_parquet", lambda path: Cut(open_parquet(path)))
+    with pytest.raises(InvalidData, match=r"row group 0 ends after 9 rows.*write the file again"):
+        rows.read(0, N)
+
+
+@pytest.mark.parametrize(("said", "values"), [(-1, -1), (7, 6)])
+def test_a_footer_that_contradicts_itself(said, values):
+    group = SimpleNamespace(num_rows=said, column=lambda _: SimpleNamespace(num_values=values))
+    schema = SimpleNamespace(column=lambda _: SimpleNamespace(max_repetition_level=0))
+    metadata = SimpleNamespace(
+        num_row_groups=1, num_columns=1, row_group=lambda _: group, schema=schema
+    )
+    with pytest.raises(InvalidData, match=f"a.parquet.*Row group 0 is said to have {said} rows"):
+        group_sizes(Path("a.parquet"), SimpleNamespace(metadata=metadata))
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "arrow", "npz"])
+def test_a_broken_file_is_told_by_its_name(kind, tmp_path, X):
+    """A byte that is another one, at every place in turn; found by `make fuzz`."""
+    write(tmp_path, kind, X[:8])
+    path = min(tmp_path.iterdir())
+    data = path.read_bytes()
+    for at in range(0, len(data), max(1, len(data) // 150)):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        with suppress(InvalidData):  # whatever else is raised says nothing of the file
+            open_rows(path).read(0, 8)
+
+
+def test_damage_inside_a_row_group_is_told_by_the_name_of_its_file(tmp_path, X):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(frame(X), path, compression="snappy")
+    data = bytearray(path.read_bytes())
+    data[4:40] = b"\xff" * 36  # the first page's header
+    path.write_bytes(data)
+    with pytest.raises(InvalidData, match=r"rows\.parquet is not a whole file; write it again"):
+        open_rows(path).read(0, N)

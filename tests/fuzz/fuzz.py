@@ -1,15 +1,18 @@
 """Go on trying: `make fuzz MINUTES=10`. Cases that nobody has tried yet, each from a printed seed.
 
 In turn: broken files through every command, saved models, broken and forged, logs of answers, every
-engine beside its naive twin, hypothesis with a thousand examples over constraints, sessions and
-tables (their tests in the suite, under the profile "fuzz"), and bytes led by what they reach in the
-readers (atheris, where it is installed: `pip install atheris`). A finding ends the run with its
-seed or example; it becomes a test. At the end it says how many cases of each were tried.
+engine beside its naive twin, fits with hard pairs, groups and sizes beside all labellings, rows in
+files beside the same in memory, records, sessions and their logs, hypothesis with a thousand
+examples over constraints, sessions and tables (their tests in the suite, under the profile "fuzz"),
+and bytes led by what they reach in the readers (atheris, where it is installed: `pip install
+atheris`). A finding ends the run with its seed or example; it becomes a test. At the end it says
+how many cases of each were tried.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import os
 import random
@@ -95,14 +98,13 @@ def by_bytes(seed: int, seconds: float) -> int:
     return int(re.findall(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)[-1])
 
 
-def _one_by_one(name: str) -> Callable[[int, float], int]:
+def _one_by_one(module: str, name: str) -> Callable[[int, float], int]:
     def way(seed: int, seconds: float) -> int:
-        import targets
-
+        target = getattr(importlib.import_module(module), name)
         end, tried = time.monotonic() + seconds, 0
         with tempfile.TemporaryDirectory() as folder:
             while time.monotonic() < end:
-                getattr(targets, name)(seed + tried, Path(folder))
+                target(seed + tried, Path(folder))
                 tried += 1
         return tried
 
@@ -111,10 +113,14 @@ def _one_by_one(name: str) -> Callable[[int, float], int]:
 
 WAYS: dict[str, Callable[[int, float], int]] = {
     "files": by_files,
-    "models": _one_by_one("damaged_model"),
-    "forged": _one_by_one("forged_model"),
-    "logs": _one_by_one("damaged_log"),
-    "engines": _one_by_one("engine_and_twin"),
+    "models": _one_by_one("targets", "damaged_model"),
+    "forged": _one_by_one("targets", "forged_model"),
+    "logs": _one_by_one("targets", "damaged_log"),
+    "engines": _one_by_one("targets", "engine_and_twin"),
+    "labels": _one_by_one("fits", "hard_labels"),
+    "rows": _one_by_one("fits", "rows_in_files"),
+    "records": _one_by_one("fits", "records"),
+    "sessions": _one_by_one("fits", "session_log"),
     "hypothesis": by_hypothesis,
     "bytes": by_bytes,
 }

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import targets
+from fits import hard_labels, records, rows_in_files, session_log
 from targets import damaged_log, damaged_model, engine_and_twin, forged_model
 
+from coterie import Constraints, HMRFKMeans, Mosaic, MPCKMeans, PCKMeans
+from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import ENGINES, Engine
 
 
 @pytest.mark.parametrize(
     ("target", "count"),
-    [(damaged_model, 120), (forged_model, 240), (damaged_log, 60), (engine_and_twin, 40)],
+    [
+        (damaged_model, 120),
+        (forged_model, 240),
+        (damaged_log, 60),
+        (engine_and_twin, 40),
+        (hard_labels, 80),
+        (rows_in_files, 60),
+        (records, 100),
+        (session_log, 80),
+    ],
 )
 def test_the_first_cases_hold(target, count, tmp_path, record_property):
     record_property("tried", count)
@@ -41,3 +54,29 @@ def test_a_model_that_ends_in_a_cryptic_error_is_found(monkeypatch, tmp_path):
     monkeypatch.setattr(targets, "load", cryptic)
     with pytest.raises(AssertionError, match=r"seed 0.*IndexError"):
         damaged_model(0, tmp_path)
+
+
+@pytest.mark.parametrize("way", ["warm_start", "init"])
+@pytest.mark.parametrize("cls", [PCKMeans, MPCKMeans, HMRFKMeans])
+@pytest.mark.parametrize("k", [1, 2])
+def test_labels_to_go_on_from_may_break_what_is_hard_now(cls, k, way):
+    """Local search went on from them, and a hard pair stayed broken without a word."""
+    X = np.random.default_rng(0).normal(size=(14, 2))
+    links = [(5, 6), (6, 7), (5, 7)]
+    hard = Constraints(14, cannot_link=links, cannot_weight=np.inf)
+    model = cls(k, random_state=0).fit(X)
+    model = model.set_params(warm_start=True) if way == "warm_start" else cls(k, init=model)
+    with pytest.raises(InfeasibleConstraints):
+        model.fit(X, constraints=hard)
+    one = Constraints(14, cannot_link=links[:1], cannot_weight=np.inf)
+    if k == 2:
+        labels = model.fit(X, constraints=one).labels_
+        assert labels[5] != labels[6]
+
+
+def test_one_cluster_and_rows_that_are_kept_apart():
+    """Mosaic divided by zero."""
+    hard = Constraints(7, cannot_link=[(0, 1)], cannot_weight=np.inf)
+    X = np.random.default_rng(0).normal(size=(7, 2))
+    with pytest.raises(InfeasibleConstraints, match="rows 0, 1"):
+        Mosaic(1, random_state=0).fit(X, constraints=hard)

@@ -54,9 +54,9 @@ class BackgroundPlans:
         """Whether everything that was asked for is done within that time."""
         return self._worker.wait(seconds)
 
-    def close(self) -> None:
-        """End after what is being planned."""
-        self._worker.close()
+    def close(self) -> bool:
+        """End after what is being planned; whether that has ended."""
+        return self._worker.close()
 
     def _plan(self) -> float:
         """Plan, and give those who answer a part of the time: none where nothing takes long."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -122,6 +123,7 @@ class BackgroundRefits:
         self._lock = lock
         self._on_change = on_change
         self.state = FitState()
+        self._changing = threading.Lock()  # of the state: who stops a fit is another thread
         self._stop = False
         self._told = 0.0
         self._looped = False
@@ -139,9 +141,12 @@ class BackgroundRefits:
 
         A strategy's own clustering has none: the one before it stays.
         """
-        if self.state.running and not self.state.stopping:
+        with self._changing:  # a fit that ends at this moment is not to be shown as running
+            if not self.state.running or self.state.stopping:
+                return
             self._stop = True
-            self._change(stopping=True)
+            self.state = replace(self.state, stopping=True)
+        self._tell()
 
     def wait(self, seconds: float) -> bool:
         """Whether everything that was asked for is done within that time."""
@@ -149,11 +154,16 @@ class BackgroundRefits:
         return self._worker.wait(seconds) and self._plans.wait(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
-        """End, without waiting for the running fit to be complete."""
+        """End, without waiting for the running fit to be complete; `session.labels()` fits again.
+
+        Not with the lock held: a thread that is ending may be waiting for it.
+        """
         self._stop = True
         self._worker.end()
-        self._plans.close()
-        self._worker.close()
+        ended = [self._plans.close(), self._worker.close()]
+        if all(ended):  # else one is in the middle of what the session would do itself
+            with self._lock:
+                self._session.work_here()
 
     # -- the thread ------------------------------------------------------------------------
     def _fit(self) -> float:
@@ -218,7 +228,11 @@ class BackgroundRefits:
         self._change(compiling=active)
 
     def _change(self, **values: Any) -> None:
-        self.state = replace(self.state, **values)
+        with self._changing:
+            self.state = replace(self.state, **values)
+        self._tell()
+
+    def _tell(self) -> None:
         if self._on_change is not None and not self._worker.closed:
             try:
                 self._on_change(self.state)

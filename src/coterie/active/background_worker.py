@@ -45,11 +45,12 @@ class BackgroundWorker:
         self._ended.set()
         self._wanted.set()
 
-    def close(self) -> None:
-        """End after what is being done."""
+    def close(self) -> bool:
+        """End after what is being done; whether it has ended within half a minute."""
         self.end()
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=30)
+        return not self._thread.is_alive()
 
     def _loop(self) -> None:
         while True:

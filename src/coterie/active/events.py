@@ -116,6 +116,20 @@ class Timeline:
         whose = (t for t in reversed(range(len(self.actions))))
         return next((t for t in whose if annotator in (None, self.actions[t][0].who)), None)
 
+    def n_undoable(self, annotator: str | None) -> int:
+        """How many actions can be taken back one after the other: none of what was known."""
+        count = 0
+        for action in reversed(self.actions):
+            if annotator in (None, action[0].who):
+                if _is_known(action[0]):
+                    break
+                count += 1
+        return count
+
+    def n_redoable(self, annotator: str | None) -> int:
+        """How many undone actions can be brought back."""
+        return sum(annotator in (None, undone.by) for undone in self.undone)
+
     def redoable(self, annotator: str | None) -> int | None:
         """Which of the undone actions `redo` brings back; None if there is none."""
         whose = (t for t in reversed(range(len(self.undone))))

@@ -69,6 +69,11 @@ class LabelledElsewhere(ABC):
         self._wanted = 1  # questions that were asked for last
         self._planning: list[tuple[int, float]] = []  # how many took how long, the last two times
 
+    def work_here(self) -> None:
+        """The session clusters, thinks over and plans itself again."""
+        self._work_here()
+        self._planner.take_time()
+
     def work_elsewhere(self) -> None:
         """`BackgroundRefits` cluster from now on, think over and plan what takes long."""
         self.refits_elsewhere = True

@@ -88,16 +88,26 @@ class Revising(ABC):
         )
 
     def undo(self, steps: int = 1, *, annotator: str | None = None) -> Self:
-        """Take back the last answers or retractions, of all or of one annotator."""
-        for _ in range(check_count("steps", steps)):
+        """Take back the last answers or retractions, of all or of one annotator; all or none."""
+        self._refuse_more("undo", steps, self._log.timeline.n_undoable(annotator))
+        for _ in range(steps):
             self._record(Event("undo", annotator=annotator))
         return self
 
     def redo(self, steps: int = 1, *, annotator: str | None = None) -> Self:
-        """Bring back what `undo` took, of all or what this annotator undid."""
-        for _ in range(check_count("steps", steps)):
+        """Bring back what `undo` took, of all or what this annotator undid; all or none."""
+        self._refuse_more("redo", steps, self._log.timeline.n_redoable(annotator))
+        for _ in range(steps):
             self._record(Event("redo", annotator=annotator))
         return self
+
+    @staticmethod
+    def _refuse_more(name: str, steps: int, possible: int) -> None:
+        """Of several steps not the first ones alone; one too many is told when it is taken."""
+        if check_count("steps", steps) > max(possible, 1):
+            raise InvalidParameter(
+                f"{name}(steps={steps}): there are {possible} to {name}, so nothing was done."
+            )
 
     def can_undo(self, annotator: str | None = None) -> bool:
         """Whether `undo` has something to take back."""

@@ -75,7 +75,9 @@ def _opened(path: Path) -> Iterator[Any]:
         # Read, not mapped: a map of a file that somebody cuts short ends the whole process.
         with arrow.OSFile(str(path)) as source, arrow.ipc.open_file(source) as file:
             yield file
-    except arrow.ArrowException as error:
+    except (arrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:  # of the system; damage has no number
+            raise
         reason = str(error).splitlines()[0]
         raise InvalidData(
             f"{path} is not a whole Arrow file; write it again, as a file and not as a stream. "

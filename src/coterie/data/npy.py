@@ -48,7 +48,9 @@ class NpyRows(StoredRows):
         """An array of the file's shape and type; its values are not read."""
         try:
             return np.load(self.stamp.path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
+        except OSError:
+            raise
+        except Exception as error:  # numpy parses the header as Python: of a forged one, anything
             raise InvalidData(f"{self.stamp.path} is not an array file: {error}") from error
 
     def _read(self, start: int, stop: int) -> Any:

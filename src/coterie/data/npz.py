@@ -67,7 +67,9 @@ def _head(path: Path) -> tuple[int, int, Any]:
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
             return int(n), int(d), read(stream)[2]
-    except (KeyError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, InvalidData):
+        raise
+    except Exception as error:  # zip, zlib and numpy each have their own for what is damaged
         raise InvalidData(f"{path} is not a CSR matrix that scipy's save_npz wrote.") from error
 
 
@@ -76,7 +78,9 @@ def _matrix(stamp: FileStamp, dtype: Any) -> Any:
     try:
         matrix = sp.load_npz(stamp.path).astype(dtype, copy=False)
         matrix.check_format(full_check=True)  # kernels trust the indices
-    except (ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # as above
         raise InvalidData(f"{stamp.path} is a damaged CSR matrix: {error}.") from error
     matrix.sort_indices()
     return matrix

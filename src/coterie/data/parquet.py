@@ -18,7 +18,7 @@ from coterie.data.memory import memory_bytes
 from coterie.data.stored import FileStamp, all_finite, float_type
 from coterie.exceptions import InvalidData, MissingDependency
 
-__all__ = ["Opened", "ParquetRows", "decoded_groups", "open_parquet"]
+__all__ = ["Opened", "ParquetRows", "decoded_groups", "group_sizes", "open_parquet"]
 
 _KEPT_SHARE = 8  # one part in so many of the memory may hold decoded row groups
 _FEW_BYTES = 1 << 28  # of groups that cannot all be kept: a block often ends within one
@@ -50,9 +50,8 @@ class ParquetRows(GroupedRows):
                 schema = file.schema_arrow
                 names = list(schema.names) if names is None else names
                 types += [number_type(stamp.path, schema, name) for name in names]
-                for number in range(file.num_row_groups):
-                    groups.append(_Group(stamp, number))
-                    sizes.append(file.metadata.row_group(number).num_rows)
+                groups += [_Group(stamp, number) for number in range(file.num_row_groups)]
+                sizes += group_sizes(stamp.path, file)
         assert names is not None
         self.names = names
         self.groups = groups
@@ -125,11 +124,7 @@ class _Stream:
         while count:
             batch = self._batch or next(self._batches, None)
             if batch is None:
-                stamp, number = self.of[0]
-                raise InvalidData(
-                    f"{stamp.path}, row group {number} ends after {self.done} rows, and says that "
-                    "it has more; write the file again."
-                )
+                raise _ends_early(*self.of[0], self.done)
             taken = min(count, batch.num_rows)
             if out is not None:
                 fill_columns(batch.slice(0, taken), names, out[-count:][:taken])
@@ -280,13 +275,49 @@ def open_parquet(path: Path, **options: Any) -> Any:
         ) from error
 
 
+def group_sizes(path: Path, file: Any) -> list[int]:
+    """Rows of each row group, as the footer says, where it does not contradict itself."""
+    metadata = file.metadata
+    sizes = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    flat = metadata.num_columns and metadata.schema.column(0).max_repetition_level == 0
+    for number, size in enumerate(sizes):
+        values = metadata.row_group(number).column(0).num_values if flat else size
+        if size < 0 or values != size:
+            raise InvalidData(
+                f"{path} is not a whole Parquet file; write it again. (Row group {number} is said "
+                f"to have {size} rows and {values} values in its first column.)"
+            )
+    return sizes
+
+
 def _decode(stamp: FileStamp, number: int, names: Sequence[str], dtype: Any) -> NDArray[Any]:
     """A row group as an array (rows, d); a missing value is NaN."""
     with stamp.while_read(), open_parquet(stamp.path) as file:
-        out = np.empty((file.metadata.row_group(number).num_rows, len(names)), dtype=dtype)
+        rows = file.metadata.row_group(number).num_rows
+        out = _room(f"{stamp.path}, row group {number}", rows, len(names), dtype)
         done = 0
         # By batches: the whole group as Arrow columns beside the array would be twice the memory.
         for batch in file.iter_batches(row_groups=[number], columns=list(names)):
             fill_columns(batch, names, out[done : done + batch.num_rows])
             done += batch.num_rows
+    if done != rows:  # what is left of `out` would be whatever was in memory before
+        raise _ends_early(stamp, number, done)
     return out
+
+
+def _room(place: str, rows: int, d: int, dtype: Any) -> NDArray[Any]:
+    """An array for as many rows as a footer says that there are."""
+    try:
+        return np.empty((rows, d), dtype=dtype)
+    except (MemoryError, ValueError) as error:  # ValueError: more than there are addresses
+        raise InvalidData(
+            f"{place} is said to have {rows:,} rows, which do not fit in memory. Write the file "
+            "again, in smaller row groups."
+        ) from error
+
+
+def _ends_early(stamp: FileStamp, number: int, done: int) -> InvalidData:
+    return InvalidData(
+        f"{stamp.path}, row group {number} ends after {done} rows, and says that it has more; "
+        "write the file again."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -55,15 +56,28 @@ class FileStamp(NamedTuple):
     def while_read(self) -> Iterator[None]:
         """A block that reads the file: what goes wrong in it because of a change is told as that.
 
-        What was read while somebody wrote is not used either.
+        What was read while somebody wrote is not used either. Damage is told by the file's name.
         """
         self.check()
         try:
             yield
-        except Exception:
+        except Exception as error:
             self.check()
+            if _is_damage(error):
+                reason = (str(error) or type(error).__name__).splitlines()[0]
+                raise InvalidData(
+                    f"{self.path} is not a whole file; write it again. ({reason})"
+                ) from error
             raise
         self.check()
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether pyarrow says that what it reads is not as it should be."""
+    arrow = sys.modules.get("pyarrow")
+    if isinstance(error, OSError):  # of the system, it has a number
+        return not error.errno
+    return arrow is not None and isinstance(error, arrow.ArrowException)
 
 
 class StoredRows(ABC):

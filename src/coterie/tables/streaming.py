@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coterie.data import open_column
 from coterie.data.grouped import GroupedRows
-from coterie.data.parquet import Opened, decoded_groups, open_parquet
+from coterie.data.parquet import Opened, decoded_groups, group_sizes, open_parquet
 from coterie.data.stored import FileStamp, paths_of
 from coterie.exceptions import InvalidData
 from coterie.parameters import check_arguments
@@ -67,9 +67,8 @@ class StoredTable:
             stamp = FileStamp.of(path)
             with open_parquet(path) as file:
                 schemas.append(file.schema_arrow.remove_metadata())
-                for number in range(file.num_row_groups):
-                    self.groups.append((stamp, number))
-                    sizes.append(file.metadata.row_group(number).num_rows)
+                self.groups += [(stamp, number) for number in range(file.num_row_groups)]
+                sizes += group_sizes(path, file)
         self.edges = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.n_rows = int(self.edges[-1])
         if not self.n_rows:
@@ -161,6 +160,7 @@ def _read(stamp: FileStamp, number: int, names: Sequence[str], schema: Any) -> T
     """Columns of a row group, of the types that they have in all files."""
     with stamp.while_read(), open_parquet(stamp.path) as file:
         found = file.read_row_group(number, columns=list(names))
+        found.validate(full=True)  # offsets that point elsewhere would end the process later
     read = {}
     for name in names:
         if name not in found.column_names:

@@ -147,6 +147,12 @@ class InformationPlanner(Planner):
         self._hurried = True
         _ = self.partitions  # now rather than when the first twin is made
 
+    def take_time(self) -> None:
+        """Think over here; what no twin has thought over is learned again, from where one was."""
+        self._hurried = False
+        if self._late:
+            self._belief = None
+
     @property
     def late(self) -> bool:
         """Whether there is something to be thought over."""

@@ -69,6 +69,7 @@ class AnswerStore:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         check_arguments(AnswerStore, locals())
         self.path = Path(path)
+        self._process = os.getpid()
         self._lock = FileLock(self.path)
         try:
             self._refuse_emptied()
@@ -134,6 +135,7 @@ class AnswerStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """BEGIN IMMEDIATE: the right to write is taken at the start, never on the way."""
+        self._refuse_forked()
         try:
             self._db.execute("BEGIN IMMEDIATE")
             yield
@@ -145,6 +147,15 @@ class AnswerStore:
                 f"not saved: {self.path}: {error}. What was saved before is intact; mend that "
                 "(make room, make it writable) and answer again."
             ) from error
+
+    def _refuse_forked(self) -> None:
+        """A forked child has its parent's lock and connection, and no right to either."""
+        if os.getpid() != self._process:
+            raise AnswerNotSaved(
+                f"not saved: {self.path} was opened by process {self._process}, which this one was "
+                "forked from: one process writes. Send the answer to that one, or open the log "
+                "here once it is closed there."
+            )
 
     def bind_ids(
         self,
@@ -387,7 +398,7 @@ class AnswerStore:
     # -- closing ---------------------------------------------------------------------------
     def close(self) -> None:
         """Give the file free; what was appended stays."""
-        if hasattr(self, "_db"):
+        if hasattr(self, "_db") and os.getpid() == self._process:  # SQLite's locks are the parent's
             self._db.close()
         self._lock.release()
 

@@ -152,8 +152,14 @@ class TwoPhase(Planner):
                 break
             row, why = chosen
             free[row] = False
-            item = OpenRow(row, list(range(len(hoods.members))))
-            found.append(self._question(item, hoods, knowledge, rng, why))
+            # Pairs that somebody volunteered may have closed a neighbourhood to the row.
+            left = [
+                hood
+                for hood, members in enumerate(hoods.members)
+                if any(knowledge.is_open(row, member) for member in members)
+            ]
+            if left:
+                found.append(self._question(OpenRow(row, left), hoods, knowledge, rng, why))
         return found
 
     def _free(self, knowledge: Knowledge, hoods: Neighborhoods) -> Any:

@@ -88,6 +88,10 @@ class Planner(ABC):
         """From now on people wait: leave what takes long and can come later to a `twin`."""
         return
 
+    def take_time(self) -> None:
+        """From now on there is no twin: what was left to one is done when it is needed."""
+        return
+
     @property
     def late(self) -> bool:
         """Whether something was left to a twin that it has not done yet."""

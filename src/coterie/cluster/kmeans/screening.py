@@ -195,7 +195,8 @@ def is_metric(found: Any, like: Array) -> bool:
 def nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
     """Labels (s,) of the core's nodes from labels (n,) of the same rows, if they are that.
 
-    Those of a model to start from may be anything: they are of these clusters, or not used.
+    Those of a model to start from may be anything: they are of these clusters and break nothing
+    that is hard, or they are not used. Local search goes on from labels of finite energy only.
     """
     if labels is None or np.shape(labels) != (problem.rows.n,) or not problem.core.n_nodes:
         return None
@@ -206,4 +207,6 @@ def nodes_of(problem: KMeansProblem, labels: Array | None) -> Array | None:
         return None
     nodes = np.empty(problem.core.n_nodes, dtype=np.int64)
     nodes[problem.core.node] = labels[problem.core.rows]
-    return nodes
+    known = problem.constraints
+    apart = problem.core.node_of_row[known.pairs[known.is_hard & (known.kind < 0)]]
+    return None if (nodes[apart[:, 0]] == nodes[apart[:, 1]]).any() else nodes

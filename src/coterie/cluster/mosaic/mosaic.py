@@ -330,6 +330,8 @@ class Mosaic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleCluste
                 )
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, n)
+            if self.n_clusters == 1:  # beliefs have nothing to choose from, so say it at once
+                constraints.check_feasible(1, hard_only=True)
         elif not (constraints.weight > 0).any():
             raise InvalidParameter(
                 "n_clusters=None finds the number of clusters from the pairs, and there are none; "
