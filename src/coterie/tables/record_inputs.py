@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.tables.formats import DATES, read_texts
 from coterie.tables.inputs import read_known_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.table import Column, RowNumbers, Table
@@ -30,6 +31,8 @@ __all__ = [
 SOURCE = "source"
 _DISTINCT = 0.5  # share of different values from which a column of text tells records apart
 _FEWEST = 20  # rows that can look like records
+_SEEN = 200  # values that say whether a column holds dates
+_DATES = 0.1  # share that may be no date
 _LONGEST = 100  # letters, on average: longer texts are documents
 
 
@@ -217,7 +220,7 @@ def row_marks(columns: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def looks_like_records(table: Table, id_column: str | None = None) -> list[str]:
-    """Columns of text in which nearly every row differs; empty if fewer than two.
+    """Columns of text in which nearly every row differs, dates aside; empty if fewer than two.
 
     >>> from coterie.tables import Table
     >>> names = np.array([f"name {i}" for i in range(30)], dtype=object)
@@ -238,6 +241,9 @@ def _tells_apart(column: Column) -> bool:
     texts = [text for text in column.texts().tolist() if text]
     if len(texts) < column.texts().size / 2 or column.numbers.bad.size < len(texts) / 2:
         return False
+    some = texts[:: max(len(texts) // _SEEN, 1)]
+    if any(np.isnan(read_texts(some, form)).mean() < _DATES for form in DATES):
+        return False  # rows with dates are as often events as people
     return len(set(texts)) >= _DISTINCT * len(texts) and sum(map(len, texts)) <= _LONGEST * len(
         texts
     )
