@@ -131,6 +131,17 @@ def test_an_id_is_found_and_dates_make_no_records(empty, tmp_path):
     assert empty.post("preview", file="orders.csv", id=None)["id"] is None  # that was said
 
 
+def test_common_names_and_phone_numbers_are_of_records(empty, tmp_path):
+    lines = ["id,name,town,phone"] + [
+        f"{i},Name {i % 110} Lee,{'ABC'[i % 3]},03{i % 180:08d}" for i in range(275)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    assert empty.post("preview", file="people.csv")["records"]
+    lines = ["id,town,amount"] + [f"{i},town {i % 40},{i % 180}.50" for i in range(275)]
+    (tmp_path / "sales.csv").write_text("\n".join(lines) + "\n")
+    assert not empty.post("preview", file="sales.csv")["records"]
+
+
 def test_fields_of_records_are_compared_as_what_they_hold(empty, tmp_path):
     lines = ["id,name,born,paid,mail"] + [
         f"{i},Name {i} Lee,19{40 + i}-03-1{i % 9},{i}.25,mail{i}@x.org" for i in range(30)

@@ -11,6 +11,11 @@ describe("differences", () => {
     expect(marked(right)).toEqual(["n"]);
   });
 
+  it("marks a missing space, not the words beside it", () => {
+    const { left, right } = differences("65Harbour Street", "65 Harbour Street");
+    expect([marked(left), marked(right)]).toEqual([[], [" "]]);
+  });
+
   it("marks words that only one side has", () => {
     const { left, right } = differences("12 High Street, Leeds", "High Street, Leeds LS1");
     expect(marked(left)).toEqual(["12 "]);

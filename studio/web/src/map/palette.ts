@@ -25,8 +25,8 @@ function hsl(hue: number, saturation: number, lightness: number): [number, numbe
 function rgb(cluster: number): readonly [number, number, number] {
   if (cluster < 0) return [140, 146, 156];
   if (cluster < HUES.length) return HUES[cluster]!;
-  // Beyond the twelve every number has a hue of its own: steps of the golden angle never meet again.
-  return hsl((cluster * 137.508) % 360, 0.5, 0.42 + 0.2 * ((cluster * 0.618034) % 1));
+  // Beyond the twelve every number has a hue and a lightness of its own: neither steps meet again, nor go along.
+  return hsl((cluster * 137.508) % 360, 0.5, 0.42 + 0.2 * ((cluster * 0.754878) % 1));
 }
 
 /** 0xAABBGGRR of a cluster; -1 is no cluster. */

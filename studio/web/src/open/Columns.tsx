@@ -10,7 +10,7 @@ const WORDS: Record<Use, string> = {
   text: "text, by its topics",
   words: "text, by its words",
   vector: "vector",
-  set: "set of words",
+  set: "set, parted by ; or |",
   ignore: "not used",
 };
 /** Fields of records are compared with one another, not turned into numbers. */

@@ -54,7 +54,7 @@ export function worthMarking({ left, right }: Differences): boolean {
 }
 
 function words(text: string): string[] {
-  return text.match(/[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
+  return text.match(/\p{L}+|\p{N}+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 }
 
 /** Pairs (i, j) of aligned words, -1 where one side has none, in reading order. */
