@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from coterie.cli.main import main
-from coterie.studio import serving
+from coterie.studio import Studio, serving
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def served(monkeypatch):
     """What the command would have served."""
     calls = []
 
-    def serve(folder, opening, address, *, browser, say):
-        calls.append((folder, opening, address, browser))
+    def serve(folder, opening, address, *, suggest, browser, say):
+        calls.append((folder, opening or suggest, address, browser))
         say("http://127.0.0.1:1/?token=x")
 
     monkeypatch.setattr(serving, "serve", serve)
@@ -79,6 +79,23 @@ def test_what_does_not_go_together_is_refused(served, folder, arguments, words):
     assert done.exit_code == 2
     assert words in done.output
     assert served == []
+
+
+def test_a_table_alone_is_shown_first_and_then_opened_as_it_was(served, folder):
+    path = folder / "rows.csv"
+    assert run(path).exit_code == 0
+    assert served[-1][:2] == (folder, "rows.csv")  # the page asks how its columns are used
+    studio = Studio(folder)
+    said = {"key": "key-000001", "file": "rows.csv", "id": "id", "columns": {"kind": "ignore"}}
+    studio.call("ann", "open", said)
+    assert studio.wait(60)["phase"] == "ready"
+    studio.close()
+    assert run(path).exit_code == 0
+    assert served[-1][1].choices["id_column"] == "id"
+    assert served[-1][1].choices["columns"] == {"kind": "drop"}
+    (folder / "rows.csv.answers.studio.json").unlink()  # a log of coterie ask
+    assert run(path).exit_code == 0
+    assert served[-1][1].choices == {}
 
 
 def test_without_data_the_page_asks(served, folder):

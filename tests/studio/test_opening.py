@@ -12,6 +12,7 @@ from studio_browser import PORT, Browser, opening, write_rows
 from coterie.active import ActiveSession, AnswerStore
 from coterie.studio import Studio
 from coterie.studio.guard import Gate
+from coterie.studio.opening import Opening
 from coterie.studio.server import make_app
 
 FILE = {"content-type": "application/octet-stream"}
@@ -116,6 +117,73 @@ def test_records_are_recognised(empty, tmp_path):
     state = wait(empty)
     assert state["data"]["records"]
     assert state["data"]["fields"] == ["name"]
+
+
+def test_an_id_is_found_and_dates_make_no_records(empty, tmp_path):
+    lines = ["Order ID,since,weight"] + [
+        f"c{i},2020-0{1 + i % 9}-{10 + i % 19},{i % 7}.5" for i in range(40)
+    ]
+    (tmp_path / "orders.csv").write_text("\n".join(lines) + "\n")
+    seen = empty.post("preview", file="orders.csv")
+    assert (seen["id"], seen["records"], seen["goes_on"]) == ("Order ID", False, False)
+    found = {c["name"]: c["use"] for c in seen["columns"]}
+    assert found == {"Order ID": "id", "since": "date", "weight": "number"}
+    assert empty.post("preview", file="orders.csv", id=None)["id"] is None  # that was said
+
+
+def test_common_names_and_phone_numbers_are_of_records(empty, tmp_path):
+    lines = ["id,name,town,phone"] + [
+        f"{i},Name {i % 110} Lee,{'ABC'[i % 3]},03{i % 180:08d}" for i in range(275)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    assert empty.post("preview", file="people.csv")["records"]
+    lines = ["id,town,amount"] + [f"{i},town {i % 40},{i % 180}.50" for i in range(275)]
+    (tmp_path / "sales.csv").write_text("\n".join(lines) + "\n")
+    assert not empty.post("preview", file="sales.csv")["records"]
+
+
+def test_fields_of_records_are_compared_as_what_they_hold(empty, tmp_path):
+    lines = ["id,name,born,paid,mail"] + [
+        f"{i},Name {i} Lee,19{40 + i}-03-1{i % 9},{i}.25,mail{i}@x.org" for i in range(30)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    seen = empty.post("preview", file="people.csv")
+    assert seen["records"]
+    found = {c["name"]: c["use"] for c in seen["columns"]}
+    assert found == {"id": "id", "name": "text", "born": "date", "paid": "number", "mail": "text"}
+    uses = {**found, "paid": "category", "mail": "ignore"}
+    empty.write("open", file="people.csv", id="id", records=True, columns=uses)
+    assert wait(empty)["data"]["fields"] == ["name", "born", "paid"]
+    assert "--fields name:text,born:date,paid:category" in empty.get("result")["command"]
+    strange = {"file": "people.csv", "id": "id", "columns": {"name": "words"}}
+    assert "a field of records can be" in empty.post("preview", **strange)["error"]
+    assert empty.write("open", 400, **strange, records=True)["error"]["field"] == "columns"
+
+
+def test_a_table_is_opened_again_as_it_was(empty, tmp_path):
+    folder = write_rows(tmp_path / "rows.csv").parent
+    empty.write("open", file="rows.csv", id="id", columns={"kind": "ignore"}, clusters=3)
+    wait(empty)
+    seen = empty.post("preview", file="rows.csv")
+    assert (seen["id"], seen["clusters"], seen["goes_on"]) == ("id", 3, True)
+    assert {c["name"]: c["use"] for c in seen["columns"]}["kind"] == "ignore"
+    again = Opening.recall(folder / "rows.csv")
+    assert (again.n_clusters, again.choices["columns"]) == (3, {"kind": "drop"})
+    assert again.read().X.shape == (36, 2)
+    notes = folder / "rows.csv.answers.studio.json"
+    notes.write_text(notes.read_text().replace('"id_column"', '"colour"'))
+    seen = empty.post("preview", file="rows.csv")
+    assert "'colour', which is not known" in seen["error"]
+    notes.write_text("[]")
+    assert Opening.recall(folder / "rows.csv") is None
+    assert empty.post("preview", file="rows.csv")["error"] is None
+
+
+def test_what_cannot_be_used_is_said_in_the_words_of_the_page(empty, tmp_path):
+    lines = ["id,street,x"] + [f"{i},street {i % 60},{i}.5" for i in range(100)]
+    (tmp_path / "many.csv").write_text("\n".join(lines) + "\n")
+    seen = empty.post("preview", file="many.csv", id="id", records=False)
+    assert seen["error"].startswith("Column 'street' holds 60 different texts. Choose below")
 
 
 def test_uploads_stay_in_the_folder(empty, tmp_path):
@@ -324,7 +392,7 @@ def test_a_field_of_records_can_be_left_out(ann):
     body = {"file": "rows.csv", "id": "id", "records": True}
     seen = ann.post("preview", **body, columns={"kind": "ignore"})
     uses = {column["name"]: column["use"] for column in seen["columns"]}
-    assert uses == {"id": "id", "x": "text", "y": "text", "kind": "ignore"}
-    assert [column["choices"] for column in seen["columns"]][-1] == ["text", "ignore"]
+    assert uses == {"id": "id", "x": "number", "y": "number", "kind": "ignore"}
+    assert set(uses.values()) <= {"id", *seen["columns"][-1]["choices"]}
     nothing = ann.post("preview", **body, columns=dict.fromkeys(["x", "y", "kind"], "ignore"))
     assert "at least one" in nothing["error"]

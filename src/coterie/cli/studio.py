@@ -86,8 +86,9 @@ def studio(
     """Cluster records in a browser: answer, look and mend.
 
     DATA is a table as for `coterie ask`, whose answers it goes on with; without it the page asks
-    for one. The first line printed is the address to open; it holds a secret token. Ctrl-C ends
-    the studio, and every answer is saved.
+    for one. With DATA alone the page shows how its columns would be used, before the first
+    question; the next time it is opened as it was. The first line printed is the address to open;
+    it holds a secret token. Ctrl-C ends the studio, and every answer is saved.
     """
     try:
         import starlette  # noqa: F401
@@ -101,13 +102,19 @@ def studio(
     password = None if password_file is None else _first_line(password_file)
     address = Address(host, port, password, certificate, key, names)
     address.check()
-    opening = None if data is None else _opening(data, pairs, answers, given)
-    if opening is None:
+    place = folder or (Path() if data is None else data.resolve().parent)
+    opening, suggested = None, None
+    if data is None:
         _refuse_without_data(pairs, answers, given)
+    elif not _said(pairs, answers, given) and data.resolve().parent == place.resolve():
+        opening, suggested = _as_before(data.resolve())
+    else:
+        opening = _opening(data, pairs, answers, given)
     serve(
-        folder or (Path() if data is None else data.resolve().parent),
+        place,
         opening,
         address,
+        suggest=suggested,
         browser=not no_browser,
         say=_say,
     )
@@ -157,9 +164,25 @@ def _opening(data: Path, pairs: Path | None, answers: Path | None, given: dict[s
     )
 
 
-def _refuse_without_data(pairs: Path | None, answers: Path | None, given: dict[str, Any]) -> None:
+def _as_before(data: Path) -> tuple[Any, str | None]:
+    """The session of the last time, or the name of the table for the page to ask about."""
+    from coterie.studio.opening import Opening
+
+    answers = data.with_name(data.name + ".answers.db")
+    opening = Opening.recall(data)
+    if opening is None and answers.is_file():  # of `coterie ask` with no options
+        opening = Opening(data, answers)
+    return opening, None if opening is not None else data.name
+
+
+def _said(pairs: Path | None, answers: Path | None, given: dict[str, Any]) -> list[str]:
+    """Options that are about a table, of those that were given."""
     said = {"constraints": pairs, "answers": answers, **given}
-    named = [name for name, value in said.items() if value not in (None, (), False, {}, [])]
+    return [name for name, value in said.items() if value not in (None, (), False, {}, [])]
+
+
+def _refuse_without_data(pairs: Path | None, answers: Path | None, given: dict[str, Any]) -> None:
+    named = _said(pairs, answers, given)
     if named:
         option = {"id_column": "id", "clusters": "clusters"}.get(named[0], named[0])
         raise InvalidParameter(f"--{option.replace('_', '-')} is about a table: give DATA too.")

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from coterie.active.query import SetQuery
 from coterie.report.clusters import (
@@ -24,6 +24,7 @@ from coterie.studio.answering import write
 from coterie.studio.body import Body, wrong
 from coterie.studio.desk import Desk
 from coterie.studio.errors import Refused
+from coterie.studio.feature_words import brief, kinds_of, whole
 from coterie.studio.shown import Shown
 
 __all__ = ["ACTIONS", "cluster", "cluster_page", "clusters", "members"]
@@ -97,14 +98,13 @@ def _lines(desk: Desk, shown: Shown, at: NDArray[np.int64]) -> list[str]:
     if desk.asking.compared is not None:
         return [_first_record(desk, shown, int(position)) for position in at]
     z, names = desk.for_clustering("z", lambda s: _standing(desk, s))
+    kinds = kinds_of(desk.asking.recipe, desk.asking.X.shape[1])
     if z is None:
         return ["" for _ in at]
     best = np.argsort(-np.abs(z[at]), axis=1)[:, :2]
     return [
         ", ".join(
-            f"{'high' if z[row, c] > 0 else 'low'} {names[c]}"
-            for c in columns
-            if abs(z[row, c]) >= 0.5
+            brief(kinds[c], names[c], bool(z[row, c] > 0)) for c in columns if abs(z[row, c]) >= 0.5
         )
         for row, columns in zip(at.tolist(), best.tolist(), strict=True)
     ]
@@ -198,12 +198,16 @@ def _of_rows(desk: Desk, shown: Shown, at: int, names: dict[int, str]) -> dict[s
     recipe = desk.asking.recipe
     units = read_units(None if recipe is None else recipe.units, X.shape[1])
     mean, spread = _moments(desk)
+    kinds = kinds_of(recipe, X.shape[1])
     typical, nearest = describe(X, inside, mean, spread, _feature_names(desk), units)
     positions, centers = _centers(desk)
     own = np.flatnonzero(positions == at)
     doubtful, near = [], []
     if own.size:
-        for row, other, ratio in least_certain(X, inside, centers, int(own[0]), _MOST_DOUBTFUL):
+        most = _MOST_DOUBTFUL + len(nearest)
+        unsure = least_certain(X, inside, centers, int(own[0]), most)
+        unsure = [found for found in unsure if found[0] not in set(nearest)][:_MOST_DOUBTFUL]
+        for row, other, ratio in unsure:
             number = int(shown.numbers[positions[other]])
             doubtful.append(
                 {"record": desk.record(row), "words": _near_words(number, names, ratio)}
@@ -212,21 +216,18 @@ def _of_rows(desk: Desk, shown: Shown, at: int, names: dict[int, str]) -> dict[s
         closest = [k for k in np.argsort(gap, kind="stable").tolist() if k != own[0]][:_NEAR]
         near = [_brief(shown, names, int(positions[k])) for k in closest]
     return {
-        "stands_out": [_feature(t, bool(sp.issparse(X))) for t in typical],
+        "stands_out": [_feature(t, kinds[t.column]) for t in typical],
         "typical": [desk.record(row) for row in nearest],
         "doubtful": doubtful,
         "near": near,
     }
 
 
-def _feature(typical: Typical, sparse: bool) -> dict[str, Any]:
+def _feature(typical: Typical, kind: str) -> dict[str, Any]:
     here, overall = (on_scale(v, typical.spread) for v in (typical.here, typical.overall))
-    words = (
-        f"“{typical.name}”"
-        if sparse
-        else f"{'high' if typical.difference > 0 else 'low'} {typical.name} "
-        f"({here}, overall {overall})"
-    )
+    shown = f"({here}, overall {overall})"
+    high = typical.difference > 0
+    words = whole(kind, typical.name, high, typical.here, typical.overall, shown)
     return {
         "name": typical.name,
         "here": typical.here,
@@ -272,7 +273,10 @@ def _of_records(desk: Desk, shown: Shown, at: int) -> dict[str, Any]:
         order = inside[np.argsort(-sure[inside], kind="stable")]
         weak = [row for row in order[::-1].tolist() if sure[row] < 3.0][:_MOST_DOUBTFUL]
         doubtful = [
-            {"record": desk.record(row), "words": f"log-odds to belong here: {sure[row]:.1f}"}
+            {
+                "record": desk.record(row),
+                "words": f"a member with a probability of {expit(sure[row]):.0%}",
+            }
             for row in weak
         ]
     return {

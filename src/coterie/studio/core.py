@@ -67,6 +67,7 @@ class Studio:
         self._opening: Opening | None = None
         self._store: AnswerStore | None = None
         self._notes: list[str] = []
+        self.suggested: str | None = None
 
     # -- calls -----------------------------------------------------------------------------
     def call(self, person: str, name: str, body: Any = None) -> dict[str, Any]:
@@ -152,6 +153,7 @@ class Studio:
             "fit": None,
             "layouts": [],
             "notes": list(self._notes),
+            "suggested": self.suggested,
             "version": __version__,
         }
         desk, opening, layouts = self._desk, self._opening, self._layouts
@@ -194,6 +196,8 @@ class Studio:
                 raise Refused("Busy", "A table is being opened just now.", 409)
             self._settled.clear()
         self._close_desk()
+        if self.folder is not None and opening.data.parent == self.folder.resolve():
+            self.suggested = opening.data.name
         self._enter("starting", "starting")
         threading.Thread(
             target=self._open, args=(opening,), name="coterie-open", daemon=True
@@ -236,6 +240,8 @@ class Studio:
         self._notes = notes
         session.ask()  # the first question is the slow one: coordinates, kernels
         desk = Desk(session, asking, places, self.audience)
+        if opening.pairs is None:  # which are of another file: the command names it again
+            desk.notebook.remember(opening.remembered())
         self._opening = opening
         self._layouts = Layouts(desk)
         self._desk = desk

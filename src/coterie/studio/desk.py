@@ -14,7 +14,7 @@ from coterie.active.forecast import Forecast
 from coterie.active.query import ANSWERS, KNOWN
 from coterie.plot.inputs import broken_mask
 from coterie.studio.errors import Refused
-from coterie.studio.notebook import Notebook
+from coterie.studio.notebook import Notebook, notes_beside
 from coterie.studio.people import Audience
 from coterie.studio.shown import Shown
 from coterie.tables import Asking, RecordView
@@ -78,8 +78,7 @@ class Desk:
         self.forecast: Forecast | None = None
         self.answered: OrderedDict[str, list[int]] = OrderedDict()
         self.foreseen: deque[bool] = deque(maxlen=_RECENT)
-        path = None if places.log is None else places.log.with_suffix(".studio.json")
-        self.notebook = Notebook(path)
+        self.notebook = Notebook(None if places.log is None else notes_beside(places.log))
         self._audience = audience
         self._done = 0
         self.closed = False

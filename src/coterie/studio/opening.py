@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coterie.studio.body import Body, wrong
 from coterie.studio.errors import Refused
+from coterie.studio.notebook import notes_beside, recalled
 
 if TYPE_CHECKING:
     from coterie.active import ActiveSession, AnswerStore
@@ -19,6 +21,10 @@ __all__ = ["ENDINGS", "USES", "Opening", "files", "free_name", "from_body", "pre
 
 #: How a column can be used; "auto" leaves it to the recipe.
 USES = ("auto", "number", "category", "date", "text", "words", "vector", "ignore")
+#: How a field of records can be compared; a vector is no field of a table.
+FIELD_USES = ("text", "date", "number", "category", "set", "ignore")
+_SEEN = 2000  # rows whose values say what a field holds
+_ID_NAME = re.compile(r"(?i:(.*[ _-])?(id|key))|.*[a-z](Id|ID)")  # Order ID, order_id, orderId
 _USED_AS = {"topics": "text", "text": "words", "categories": "category"}  # kinds of a recipe
 _PLAIN = (".csv", ".tsv", ".jsonl")
 #: How the names of tables end that a page can open.
@@ -64,19 +70,50 @@ class Opening(NamedTuple):
 
     def read(self) -> Asking:
         """Read the table and decide how to ask."""
-        from coterie.tables import Choices, RecordChoices, ask_about_records, ask_about_rows
+        from coterie.tables import ask_about_records, ask_about_rows
 
+        chosen: Any = self.chosen()
         rest: dict[str, Any] = {"error_rate": self.error_rate, "fields": self.fields}
         if self.records:
-            return ask_about_records(self.data, self.pairs, RecordChoices(**self.choices), **rest)
+            return ask_about_records(self.data, self.pairs, chosen, **rest)
         rest |= {"strategy": self.strategy, "n_clusters": self.n_clusters}
-        return ask_about_rows(self.data, self.pairs, Choices(**self.choices), **rest)
+        return ask_about_rows(self.data, self.pairs, chosen, **rest)
+
+    def chosen(self) -> Choices | RecordChoices:
+        """What was said about the columns."""
+        from coterie.exceptions import InvalidData
+        from coterie.tables import Choices, RecordChoices
+
+        kind = RecordChoices if self.records else Choices
+        strange = set(self.choices) - set(kind._fields)
+        if strange:  # notes that somebody has changed, or of another version
+            raise InvalidData(
+                f"{notes_beside(self.answers)} speaks of {min(strange)!r}, which is not known "
+                "here; remove that file and say again how the columns are used."
+            )
+        return kind(**self.choices)
 
     def begin(self, asking: Asking, store: AnswerStore) -> ActiveSession:
         """The session of the log."""
         from coterie.tables import open_session
 
         return open_session(asking, store, self.data, budget=self.budget, random_state=self.seed)
+
+    # -- the same another day --------------------------------------------------------------
+    def remembered(self) -> dict[str, Any]:
+        """What was said, as JSON; files are those of the command that is given again."""
+        said = {"choices": {name: _plain(value) for name, value in self._said().items()}}
+        rest = ("records", "n_clusters", "strategy", "error_rate", "budget", "seed", "fields")
+        return said | {name: _plain(getattr(self, name)) for name in rest}
+
+    @classmethod
+    def recall(cls, data: Path) -> Opening | None:
+        """As this table was opened the last time; None if it never was, or with other files."""
+        answers = data.with_name(data.name + ".answers.db")
+        said = recalled(notes_beside(answers))
+        if not answers.is_file() or said is None:
+            return None
+        return cls(data, answers, **{**said, "fields": tuple(said.get("fields", ()))})
 
     # -- the same in Python and on the command line ----------------------------------------
     def _said(self) -> dict[str, Any]:
@@ -120,7 +157,7 @@ class Opening(NamedTuple):
         if self.n_clusters is not None:
             parts.append(f"-k {self.n_clusters}")
         for name, value in self._said().items():
-            option = "--id" if name == "id_column" else f"--{name}"
+            option = {"id_column": "--id", "kinds": "--fields"}.get(name, f"--{name}")
             if isinstance(value, bool):
                 parts.append(option)
             elif isinstance(value, str):
@@ -136,6 +173,8 @@ class Opening(NamedTuple):
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
     return tuple(value) if isinstance(value, list | tuple) else value
 
 
@@ -189,42 +228,77 @@ def free_name(folder: Path, name: str) -> Path:
 
 # -- looking before opening --------------------------------------------------------------------
 def preview(folder: Path, body: Body) -> dict[str, Any]:
-    """What a table holds and how its columns would be used."""
+    """What a table holds and how its columns would be used.
+
+    Where the request says nothing about the columns, it is how they were used the last time, or
+    what seems best.
+    """
     from coterie.exceptions import CoterieError
     from coterie.tables import looks_like_records, read_table
 
     path = find(folder, body.text("file"))
     table = read_table(path)
-    id_column, uses = body.text("id", None), _uses(body)
+    first = "id" not in body.values
+    before = Opening.recall(path) if first else None
+    id_column = _likely_id(table) if first else body.text("id", None)
+    uses = _uses(body)
     likely = bool(looks_like_records(table, id_column))
-    records = body.flag("records", likely)
+    records, clusters = body.flag("records", likely), None
+    choices: Any = None
     features, error = 0, None
     chosen: dict[str, str] = {}
     try:
+        if before is not None:
+            records, clusters = before.records, before.n_clusters
+            choices = before.chosen()
+            id_column = choices.id_column
         if records:
-            chosen = _records_used(table, _record_choices(id_column, uses))
+            chosen = _records_used(table, choices or _record_choices(id_column, uses))
             features = len(chosen)
         else:
-            chosen, features = _learned(table, _choices(id_column, uses, body))
+            chosen, features = _learned(table, choices or _choices(id_column, uses, body, first))
     except CoterieError as problem:
-        error = str(problem)
+        error = _for_the_page(str(problem), path.name)
+        chosen = dict.fromkeys(table.columns, "auto") | uses
     return {
         "file": path.name,
         "n_rows": table.n_rows,
         "columns": [
             {
-                **_column(table, name, chosen, id_column, uses),
-                "choices": [_as_field(table, name), "ignore"] if records else list(USES),
+                **_column(table, name, chosen, id_column),
+                "choices": list(FIELD_USES if records else USES),
             }
             for name in table.columns
         ],
         "features": features,
         "id": id_column,
+        "clusters": clusters,
+        "scale": bool(getattr(choices, "scale", body.flag("scale", first))),
+        "impute": bool(getattr(choices, "impute", body.flag("impute", first))),
+        "goes_on": path.with_name(path.name + ".answers.db").is_file(),
         "looks_like_records": likely,
         "records": records,
         "error": error,
         "sample": _sample(table),
     }
+
+
+def _likely_id(table: Table) -> str | None:
+    """A column that is called like an id, and has a value of its own in every row."""
+    for name, column in table.columns.items():
+        if _ID_NAME.fullmatch(name.strip()):
+            values = column.texts().tolist()
+            if all(values) and len(set(values)) == len(values):
+                return name
+    return None
+
+
+def _for_the_page(problem: str, file: str) -> str:
+    """A problem in the page's own words: which column, and that it is mended there."""
+    sentence, _, _ = re.sub(rf"^\S*{re.escape(file)}: ", "", problem).partition(". ")
+    if not sentence.startswith("column "):
+        return problem
+    return f"{sentence[0].upper()}{sentence[1:]}. Choose below how it is used, or do not use it."
 
 
 def _learned(table: Table, choices: Choices) -> tuple[dict[str, str], int]:
@@ -242,29 +316,29 @@ def _learned(table: Table, choices: Choices) -> tuple[dict[str, str], int]:
 
 
 def _records_used(table: Table, choices: RecordChoices) -> dict[str, str]:
+    """What is compared, and as what: as was said, else by the first values."""
     from coterie.exceptions import InvalidData
+    from coterie.records.fields import read_fields
+    from coterie.tables.record_inputs import column_values
 
     table.ids(choices.id_column)
-    out = {choices.id_column, *choices.drop}
-    left = [name for name in choices.features or table.columns if name not in out]
+    out = {choices.id_column, choices.exclusive, *choices.drop}
+    named = choices.kinds or choices.features or table.columns
+    left = [name for name in named if name not in out]
     if not left:
         raise InvalidData("every column is left out; use at least one of them.")
-    return {name: _as_field(table, name) for name in left}
-
-
-def _as_field(table: Table, name: str) -> str:
-    return "text" if table.column(name).kind == "text" else "number"
+    some = {name: column_values(table.column(name))[:_SEEN] for name in left}
+    return {field.name: choices.kinds.get(field.name) or field.kind for field in read_fields(some)}
 
 
 def _column(
-    table: Table, name: str, chosen: dict[str, str], id_column: str | None, uses: dict[str, str]
+    table: Table, name: str, chosen: dict[str, str], id_column: str | None
 ) -> dict[str, Any]:
     column = table.columns[name]
     texts = column.texts()
     values = [text for text in texts.tolist() if text not in (None, "")]
     different = set(values[:_MOST_DISTINCT])
-    said = uses.get(name, "auto")
-    use = "id" if name == id_column else chosen.get(name, said if said != "auto" else "ignore")
+    use = "id" if name == id_column else chosen.get(name, "ignore")
     return {
         "name": name,
         "kind": column.kind,
@@ -285,28 +359,46 @@ def _sample(table: Table, rows: int = 5) -> list[list[str]]:
 def _uses(body: Body) -> dict[str, str]:
     uses = body.texts("columns")
     for name, use in uses.items():
-        if use not in (*USES, "id"):
-            raise wrong("columns", f"{name}: must be one of {', '.join(USES)}")
+        if use not in (*USES, *FIELD_USES, "id"):
+            known = dict.fromkeys((*USES, *FIELD_USES))
+            raise wrong("columns", f"{name}: must be one of {', '.join(known)}")
     return uses
 
 
-def _choices(id_column: str | None, uses: dict[str, str], body: Body) -> Choices:
+def _choices(
+    id_column: str | None, uses: dict[str, str], body: Body, mended: bool = False
+) -> Choices:
+    """As was said; `mended`: numbers are scaled and gaps filled unless it was said otherwise."""
     from coterie.tables import Choices
 
+    for name, use in uses.items():
+        if use not in (*USES, "id"):
+            raise wrong("columns", f"{name}: only a field of records can be a {use}")
     said = {
         name: "drop" if use == "ignore" else use
         for name, use in uses.items()
         if use not in ("auto", "id") and name != id_column
     }
-    scale, impute = body.flag("scale"), body.flag("impute")
+    scale, impute = body.flag("scale", mended), body.flag("impute", mended)
     return Choices(id_column=id_column, columns=said, scale=scale, impute=impute)
 
 
 def _record_choices(id_column: str | None, uses: dict[str, str]) -> RecordChoices:
+    """Only what is left out, or of every column that is compared what it holds."""
     from coterie.tables import RecordChoices
 
     ignored = tuple(n for n, use in uses.items() if use == "ignore" and n != id_column)
-    return RecordChoices(id_column=id_column, drop=ignored)
+    kinds = {
+        name: "" if use == "auto" else use
+        for name, use in uses.items()
+        if use not in ("ignore", "id") and name != id_column
+    }
+    for name, kind in kinds.items():
+        if kind and kind not in FIELD_USES:
+            raise wrong("columns", f"{name}: a field of records can be {', '.join(FIELD_USES)}")
+    return RecordChoices(
+        id_column=id_column, drop=ignored, kinds=kinds if any(kinds.values()) else {}
+    )
 
 
 def from_body(folder: Path, body: Body) -> Opening:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie.active.answered import AnsweredClusters
+from coterie.active.forecast import Forecast
 from coterie.files import new_file
 from coterie.persistence import save
-from coterie.report import build_report
+from coterie.report import build_record_report, build_report
 from coterie.studio.body import Body
 from coterie.studio.desk import Desk
 from coterie.studio.errors import Refused
@@ -43,7 +44,7 @@ def advice(desk: Desk) -> dict[str, Any] | None:
     """Whether it is time to stop, in words; None while nothing can be said."""
     points = desk.curve[-_STEADY_FITS:]
     if len(points) < 2 or points[-1].stability is None:
-        return {"stop": False, "words": f"{desk.forecast}."} if desk.forecast else None
+        return {"stop": False, "words": _expected(desk.forecast)} if desk.forecast else None
     last = points[-1]
     steady = len(points) == _STEADY_FITS and all(
         p.stability is not None and p.stability >= _STEADY for p in points
@@ -52,12 +53,20 @@ def advice(desk: Desk) -> dict[str, Any] | None:
     foreseen = last.foreseen
     words = f"The last two clusterings are {last.stability:.0%} alike"
     if foreseen is not None:
-        words += f"; {foreseen:.0%} of the last answers were as the clusters had it"
+        words += f", and the clusters had foreseen {foreseen:.0%} of the last answers"
     stop = steady and grown >= _STEADY_FITS - 1 and foreseen is not None and foreseen >= _FORESEEN
     words += ". More answers will hardly change it." if stop else "."
     if desk.forecast:
-        words += f" {desk.forecast}."
+        words += f" {_expected(desk.forecast)}"
     return {"stop": stop, "words": words}
+
+
+def _expected(forecast: Forecast) -> str:
+    """For people who know no index: 0 is chance and 100% is what they would say of every pair."""
+    return (
+        f"By estimate the clusters are {forecast.now:.0%} of the way from chance to all right; "
+        f"after {forecast.answers} more answers {forecast.then:.0%}."
+    )
 
 
 def result(desk: Desk, opening: Opening, person: str) -> dict[str, Any]:
@@ -164,6 +173,25 @@ def _model(desk: Desk, opening: Opening, path: Path) -> None:
 
 
 def _report(desk: Desk, opening: Opening, path: Path) -> None:
+    make = _about_rows if desk.asking.compared is None else _about_records
+    title = None if desk.places.data is None else f"Clusters of {desk.places.data.name}"
+    with new_file(path) as temporary:
+        temporary.write_text(make(desk, title), encoding="utf-8", newline="\n")
+
+
+def _about_records(desk: Desk, title: str | None) -> str:
+    """Of a model that is fitted with the answers: it knows how sure it is of every pair."""
+    asking = desk.asking
+    with desk.lock:
+        constraints = desk.session.constraints
+    model = fit_model(asking, constraints)
+    records = {name: asking.table.column(name).texts() for name in asking.fields}
+    ids = asking.ids if asking.by_id else None
+    made = {"data": asking.table.source, "pairs": constraints.n_pairs}
+    return build_record_report(model, records=records, ids=ids, made=made, title=title)
+
+
+def _about_rows(desk: Desk, title: str | None) -> str:
     shown, asking = desk.clusters(), desk.asking
     with desk.lock:
         constraints, n_asked = desk.session.constraints, desk.session.n_asked
@@ -175,7 +203,7 @@ def _report(desk: Desk, opening: Opening, path: Path) -> None:
     )
     records = {name: asking.table.column(name).texts() for name in asking.fields}
     recipe = asking.recipe
-    page = build_report(
+    return build_report(
         model,
         asking.X,
         constraints=constraints,
@@ -183,10 +211,8 @@ def _report(desk: Desk, opening: Opening, path: Path) -> None:
         ids=asking.ids if asking.by_id else None,
         records=records,
         units=None if recipe is None else recipe.units,
-        title=None if desk.places.data is None else f"Clusters of {desk.places.data.name}",
+        title=title,
     )
-    with new_file(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
 def _python(desk: Desk, opening: Opening, path: Path) -> None:
@@ -216,12 +242,6 @@ def _needs_log(desk: Desk) -> str:
     return "" if desk.places.log is not None else "This session has no log."
 
 
-def _needs_features(desk: Desk) -> str:
-    if desk.asking.recipe is None:
-        return "A report is about rows with features; records have none."
-    return _needs_clusters(desk)
-
-
 def _always(desk: Desk) -> str:
     return ""
 
@@ -235,6 +255,6 @@ EXPORTS = {
     "pairs.csv": Export("The answers as pairs, for the command coterie fit", _CSV, _pairs, _always),
     "log.db": Export("The log itself, to go on elsewhere", _FILE, _log, _needs_log),
     "model.zip": Export("A model fitted with the answers", "application/zip", _model, _always),
-    "report.html": Export("One page about the clusters", "text/html", _report, _needs_features),
+    "report.html": Export("One page about the clusters", "text/html", _report, _needs_clusters),
     "session.py": Export("The Python that does the same", "text/x-python", _python, _always),
 }

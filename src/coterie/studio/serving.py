@@ -68,6 +68,7 @@ def serve(
     opening: Opening | None = None,
     address: Address | None = None,
     *,
+    suggest: str | None = None,
     browser: bool = True,
     say: Callable[[str], Any] = print,
 ) -> None:
@@ -81,6 +82,8 @@ def serve(
         What to open at once; else the page asks.
     address : Address, optional
         On 127.0.0.1, any free port, if not given.
+    suggest : str, optional
+        A table of the folder that the page shows first, to say how its columns are used.
     browser : bool
         Whether to open a browser.
     say : callable
@@ -96,6 +99,7 @@ def serve(
     port = listening.getsockname()[1]
     gate = _gate(address, port)
     studio = Studio(folder)
+    studio.suggested = suggest
     app = make_app(studio, gate)
     scheme = "https" if address.certificate is not None else "http"
     shown = _shown_host(address.host)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.tables.formats import DATES, read_texts
 from coterie.tables.inputs import read_known_pairs
 from coterie.tables.reading import read_table
 from coterie.tables.table import Column, RowNumbers, Table
@@ -29,7 +31,11 @@ __all__ = [
 
 SOURCE = "source"
 _DISTINCT = 0.5  # share of different values from which a column of text tells records apart
+_MANY = 50, 0.3  # or so many, and this share: too many to be categories, as of common names
+_CODE = re.compile(r"[0+(][\d ()/-]{5,}")  # digits that are no amount: a phone number
 _FEWEST = 20  # rows that can look like records
+_SEEN = 200  # values that say whether a column holds dates
+_DATES = 0.1  # share that may be no date
 _LONGEST = 100  # letters, on average: longer texts are documents
 
 
@@ -215,7 +221,7 @@ def row_marks(columns: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def looks_like_records(table: Table, id_column: str | None = None) -> list[str]:
-    """Columns of text in which nearly every row differs; empty if fewer than two.
+    """Columns of text in which nearly every row differs, dates aside; empty if fewer than two.
 
     >>> from coterie.tables import Table
     >>> names = np.array([f"name {i}" for i in range(30)], dtype=object)
@@ -234,8 +240,15 @@ def looks_like_records(table: Table, id_column: str | None = None) -> list[str]:
 
 def _tells_apart(column: Column) -> bool:
     texts = [text for text in column.texts().tolist() if text]
-    if len(texts) < column.texts().size / 2 or column.numbers.bad.size < len(texts) / 2:
+    if len(texts) < column.texts().size / 2:
         return False
-    return len(set(texts)) >= _DISTINCT * len(texts) and sum(map(len, texts)) <= _LONGEST * len(
-        texts
-    )
+    some = texts[:: max(len(texts) // _SEEN, 1)]
+    codes = sum(_CODE.fullmatch(text) is not None for text in some) > len(some) / 2
+    if not codes and column.numbers.bad.size < len(texts) / 2:
+        return False
+    if any(np.isnan(read_texts(some, form)).mean() < _DATES for form in DATES):
+        return False  # rows with dates are as often events as people
+    different = len(set(texts))
+    many, share = _MANY
+    varied = different >= _DISTINCT * len(texts) or different >= max(many, share * len(texts))
+    return varied and sum(map(len, texts)) <= _LONGEST * len(texts)

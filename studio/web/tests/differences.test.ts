@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differences, type Stretch } from "../src/text/differences";
+import { differences, type Stretch, worthMarking } from "../src/text/differences";
 
 const whole = (stretches: readonly Stretch[]): string => stretches.map((stretch) => stretch.text).join("");
 const marked = (stretches: readonly Stretch[]): string[] => stretches.filter((one) => !one.same).map((one) => one.text);
@@ -9,6 +9,11 @@ describe("differences", () => {
     const { left, right } = differences("Jonas Bergman, Oslo", "Jonnas Bergman, Oslo");
     expect(marked(left)).toEqual([]);
     expect(marked(right)).toEqual(["n"]);
+  });
+
+  it("marks a missing space, not the words beside it", () => {
+    const { left, right } = differences("65Harbour Street", "65 Harbour Street");
+    expect([marked(left), marked(right)]).toEqual([[], [" "]]);
   });
 
   it("marks words that only one side has", () => {
@@ -43,5 +48,13 @@ describe("differences", () => {
     const { left, right } = differences(a, b);
     expect(whole(left)).toBe(a);
     expect(whole(right)).toBe(b);
+  });
+
+  it("marks long texts only where they share something", () => {
+    const one = "the oven was hot and the bread came out with a brown crust, as it should";
+    const other = "shares fell when interest rates were raised by a quarter of a point on Monday";
+    expect(worthMarking(differences(one, other))).toBe(false);
+    expect(worthMarking(differences(one, one.replace("brown", "black")))).toBe(true);
+    expect(worthMarking(differences("Leipzig", "Bremen"))).toBe(true);
   });
 });

@@ -79,3 +79,9 @@ describe("the scene", () => {
     expect(lineColours[2]).not.toBe(BROKEN);
   });
 });
+
+describe("colours of clusters", () => {
+  it("are no two alike among the first thousand", () => {
+    expect(new Set(Array.from({ length: 1000 }, (_, cluster) => clusterColour(cluster, false))).size).toBeGreaterThan(990);
+  });
+});

@@ -58,7 +58,7 @@ describe("addresses", () => {
 describe("words", () => {
   it("writes numbers as people read them", () => {
     expect([plural(1, "row"), plural(12345, "row")]).toEqual(["1 row", "12,345 rows"]);
-    expect([percent(0.034), percent(0.5), percent(0)]).toEqual(["3.4 %", "50 %", "0 %"]);
+    expect([percent(0.034), percent(0.5), percent(0)]).toEqual(["3.4%", "50%", "0%"]);
     expect([size(999), size(48_213), size(1_200_000)]).toEqual(["999 B", "48 KB", "1.2 MB"]);
   });
 });

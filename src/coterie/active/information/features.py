@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from coterie.active.information.opinions import Described
@@ -155,7 +156,7 @@ class Features:
         n = len(squared)
         self._mean = squared.mean(axis=0)
         inner = -0.5 * (squared - self._mean - self._mean[:, np.newaxis] + self._mean.mean())
-        values, vectors = _leading(inner, n, _POINTS)
+        values, vectors = _leading(inner, n, _POINTS, rank_may_end=True)
         kept = values > max(1e-9 * float(values.max()), np.finfo(np.float64).tiny)
         values, vectors = values[kept], vectors[:, kept]
         self._points = vectors * np.sqrt(values)
@@ -205,11 +206,20 @@ def _filled(matrix: Any) -> Any:
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
 
-def _leading(matrix: Any, n: int, most: int = _COORDINATES) -> tuple[Float, Float]:
-    """Largest eigenvalues and their vectors of a symmetric matrix."""
+def _leading(
+    matrix: Any, n: int, most: int = _COORDINATES, *, rank_may_end: bool = False
+) -> tuple[Float, Float]:
+    """Largest eigenvalues and their vectors of a symmetric matrix.
+
+    Where the rank may end before the count (points of few columns), iterations would go on and on
+    about eigenvalues that are zero: then by a decomposition, whose time depends on n alone.
+    """
     count = min(most, n)
     if n <= _DENSE:
         values, vectors = np.linalg.eigh(_filled(matrix))
         return values[-count:], vectors[:, -count:]
+    if rank_may_end:
+        found: tuple[Float, Float] = eigh(matrix, subset_by_index=[n - count, n - 1])
+        return found
     start = np.random.default_rng(0).standard_normal(n)
     return eigsh(matrix, k=count, which="LA", v0=start)

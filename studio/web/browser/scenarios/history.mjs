@@ -15,12 +15,18 @@ export default async function ({ browser, address, handOf }) {
   // Filter by person, by state and by record.
   await until(async () => (await people.locator("option").allInnerTexts()).includes("Hal"), "Hal to be listed");
   await hand.choose(people, "Hal");
-  await until(async () => (await rows.count()) === 1 && (await rows.locator("td:nth-child(5)").innerText()) === "Hal", "only Hal's answer");
+  await until(async () => (await rows.count()) === 1 && (await rows.locator("td:nth-child(4)").innerText()) === "Hal", "only Hal's answer");
   const [newest] = await mine(page);
   await hand.write(page.getByRole("searchbox", { name: "Record" }), "no such record");
   await until(async () => (await rows.count()) === 0, "no answer about it");
   await hand.write(page.getByRole("searchbox", { name: "Record" }), newest.ids[0]);
   await until(async () => (await rows.count()) === 1, "the answer about it");
+
+  // Look at its records.
+  await hand.press(page.getByRole("button", { name: `Records of answer ${newest.number}:` }));
+  await page.getByRole("dialog").locator(".pair-table").getByRole("columnheader", { name: newest.ids[1] }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 
   // Edit it: the old one is retracted and the new one recorded.
   const edited = await written(page, "edit", () => hand.choose(page.getByLabel(`Answer ${newest.number}`, { exact: true }), "later"));

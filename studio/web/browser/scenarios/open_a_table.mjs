@@ -8,15 +8,15 @@ export default async function ({ browser, address }) {
   const page = await open(browser, address, { hash: "open" });
   await page.getByLabel("A table from this computer").setInputFiles({ name: "small.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) });
   await page.getByRole("region", { name: "Columns", exact: true }).waitFor();
-  await until(async () => (await page.getByRole("combobox", { name: "Id", exact: true }).inputValue()) === "id", "the id to be guessed");
+  await until(async () => (await page.getByRole("combobox", { name: "Rows are named by", exact: true }).inputValue()) === "id", "the id to be guessed");
   for (const name of ["name", "colour"]) {
     await calm(page); // every choice is looked at by the server
     await page.getByLabel(`Use of ${name}`).selectOption("ignore");
     await until(async () => (await page.getByLabel(`Use of ${name}`).inputValue()) === "ignore", `${name} not to be used`);
   }
   await calm(page);
-  const records = page.getByRole("checkbox", { name: /^The rows are records/ });
-  if (await records.isChecked()) await records.uncheck();
+  await page.getByRole("radio", { name: /^The rows form clusters/ }).check();
+  await calm(page);
   await page.getByRole("radio", { name: "this many:" }).check();
   await page.getByLabel("How many clusters").fill("2");
   await page.getByRole("button", { name: "Open 24 rows" }).click();

@@ -113,6 +113,8 @@ export interface State {
   readonly fit: Fit | null;
   readonly layouts: readonly Layout[];
   readonly notes: readonly string[];
+  /** A table that the command named, to be looked at first. */
+  readonly suggested?: string | null;
   readonly version: string;
 }
 
@@ -236,7 +238,7 @@ export interface Result {
   readonly exports: readonly Export[];
 }
 
-export type Use = "auto" | "id" | "number" | "category" | "date" | "text" | "words" | "vector" | "ignore";
+export type Use = "auto" | "id" | "number" | "category" | "date" | "text" | "words" | "vector" | "set" | "ignore";
 
 export interface PreviewColumn {
   readonly name: string;
@@ -256,6 +258,12 @@ export interface Preview {
   readonly columns: readonly PreviewColumn[];
   readonly features: number;
   readonly id: string | null;
+  /** As it was opened the last time. */
+  readonly clusters: number | null;
+  readonly scale: boolean;
+  readonly impute: boolean;
+  /** Whether there are answers about it already. */
+  readonly goes_on: boolean;
   readonly looks_like_records: boolean;
   readonly records: boolean;
   readonly error: string | null;

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { Field, StudioRecord } from "../api/types";
-import { type Differences, differences } from "../text/differences";
+import { type Differences, differences, worthMarking } from "../text/differences";
 import { FieldValue, LONG } from "./FieldValue";
 import { Key } from "./Key";
 
@@ -51,7 +51,9 @@ function FieldRow(props: { name: string; ids: [string, string]; left: Field; rig
   const { left, right, folded } = props;
   const marked = useMemo(() => {
     if (left.kind === "image" || !left.value || !right.value) return null;
-    return left.kind === "number" ? wholly(left.value, right.value) : differences(left.value, right.value);
+    if (left.kind === "number") return wholly(left.value, right.value);
+    const found = differences(left.value, right.value);
+    return worthMarking(found) ? found : null;
   }, [left.kind, left.value, right.value]);
   const equal = left.value === right.value;
   return (

@@ -1,5 +1,7 @@
+import { useState } from "preact/hooks";
 import type { Answer, Word } from "../api/types";
 import { useStudio } from "../state/studio";
+import { AnsweredPair } from "./AnsweredPair";
 import { how, moment, WORDS } from "../text/words";
 
 /** An answer in the table: its word can be changed, and it can be retracted. */
@@ -7,6 +9,8 @@ export function AnswerRow({ answer }: { answer: Answer }) {
   const studio = useStudio();
   const edit = (word: Word): void =>
     void studio.write("edit", { number: answer.number, answer: word }, { done: () => studio.say(`Answer ${answer.number} is ${WORDS[word].toLowerCase()} now.`) });
+  const [shown, setShown] = useState(false);
+  const gone = answer.rows.some((row) => row < 0); // of a row that is no more in the table
   const inForce = answer.state === "in force";
   return (
     <tr class={inForce ? "" : "void"}>
@@ -27,8 +31,12 @@ export function AnswerRow({ answer }: { answer: Answer }) {
           <span class={`word ${answer.answer}`}>{WORDS[answer.answer]}</span>
         )}
       </td>
-      <td>{answer.ids[0]}</td>
-      <td>{answer.ids[1]}</td>
+      <td>
+        <button type="button" class="link" aria-label={`Records of answer ${answer.number}: ${answer.ids[0]} and ${answer.ids[1]}`} disabled={gone} onClick={() => setShown(true)}>
+          {answer.ids[0]} <span class="faint">and</span> {answer.ids[1]}
+        </button>
+        {shown && <AnsweredPair answer={answer} close={() => setShown(false)} />}
+      </td>
       <td>{answer.annotator ?? ""}</td>
       <td class="nowrap">{moment(answer.time)}</td>
       <td class="faint">{inForce ? how(answer.phase) : answer.state}</td>

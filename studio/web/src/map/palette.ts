@@ -12,12 +12,21 @@ export function pack(red: number, green: number, blue: number, alpha = 255): num
   return ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
+/** Hue in degrees, saturation and lightness from 0 to 1. */
+function hsl(hue: number, saturation: number, lightness: number): [number, number, number] {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const part = (at: number): number => {
+    const k = (at + hue / 30) % 12;
+    return Math.round(255 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return [part(0), part(8), part(4)];
+}
+
 function rgb(cluster: number): readonly [number, number, number] {
   if (cluster < 0) return [140, 146, 156];
-  const base = HUES[cluster % HUES.length]!;
-  // Beyond the twelve the same hues come again, each round somewhat lighter.
-  const lift = Math.min(3, Math.floor(cluster / HUES.length)) * 0.18;
-  return base.map((part) => Math.round(part + (235 - part) * lift)) as [number, number, number];
+  if (cluster < HUES.length) return HUES[cluster]!;
+  // Beyond the twelve every number has a hue and a lightness of its own: neither steps meet again, nor go along.
+  return hsl((cluster * 137.508) % 360, 0.5, 0.42 + 0.2 * ((cluster * 0.754878) % 1));
 }
 
 /** 0xAABBGGRR of a cluster; -1 is no cluster. */

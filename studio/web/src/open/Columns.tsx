@@ -10,29 +10,32 @@ const WORDS: Record<Use, string> = {
   text: "text, by its topics",
   words: "text, by its words",
   vector: "vector",
+  set: "set, parted by ; or |",
   ignore: "not used",
 };
+/** Fields of records are compared with one another, not turned into numbers. */
+const AS_FIELD: Partial<Record<Use, string>> = { text: "text", number: "amount", ignore: "not compared" };
 
 /** Every column: what is in it, and how it is used. */
 export function Columns({ preview, choices, change }: { preview: Preview; choices: Choices; change(next: Choices): void }) {
   return (
     <section aria-label="Columns">
-      <h2>2. How each column is used</h2>
+      <h2>2. {choices.records ? "How each field is compared" : "How each column is used"}</h2>
       <label class="inline">
-        Id{" "}
+        Rows are named by{" "}
         <select value={choices.id ?? ""} onChange={(event) => change({ ...choices, id: event.currentTarget.value || null })}>
-          <option value="">the number of the row</option>
+          <option value="">their number</option>
           {preview.columns.map((column) => (
             <option key={column.name}>{column.name}</option>
           ))}
         </select>
       </label>
       <div class="scroll" tabIndex={0} role="region" aria-label="Columns of the table">
-        <table class="table">
+        <table class="table columns">
           <thead>
             <tr>
               <th scope="col">Column</th>
-              <th scope="col">Used as</th>
+              <th scope="col">{choices.records ? "Compared as" : "Used as"}</th>
               <th scope="col" class="number">Different</th>
               <th scope="col" class="number">Empty</th>
               <th scope="col">For example</th>
@@ -52,7 +55,7 @@ export function Columns({ preview, choices, change }: { preview: Preview; choice
                       onChange={(event) => change({ ...choices, columns: { ...choices.columns, [column.name]: event.currentTarget.value as Use } })}
                     >
                       {column.choices.filter((use) => use !== "id").map((use) => (
-                        <option key={use} value={use}>{WORDS[use]}</option>
+                        <option key={use} value={use}>{(choices.records && AS_FIELD[use]) || WORDS[use]}</option>
                       ))}
                     </select>
                   )}

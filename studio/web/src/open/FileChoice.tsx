@@ -47,7 +47,7 @@ export function FileChoice({ chosen, choose }: { chosen: string | null; choose(n
           send(event.dataTransfer?.files[0]);
         }}
       >
-        <span>{progress === null ? "Drop a table here (CSV, Excel or Parquet), or choose one from this computer" : `Reading it in: ${Math.round(progress * 100)} %`}</span>
+        <span>{progress === null ? "Drop a table here (CSV, Excel or Parquet), or choose one from this computer" : `Reading it in: ${Math.round(progress * 100)}%`}</span>
         <input type="file" aria-label="A table from this computer" accept={files.value?.endings.join()} onChange={(event) => send(event.currentTarget.files?.[0])} />
       </label>
     </section>

@@ -57,9 +57,9 @@ export function AnswerPage({ pane = true }: { pane?: boolean }) {
           <h1>{question?.id === null ? "What about these two?" : "Do these two belong together?"}</h1>
           <CountsLine />
         </div>
-        <StopHint />
         {left && right ? (
           <>
+            <StopHint />
             <PairTable left={left} right={right} folded={folded} toggleFold={toggleFold} />
             <div class="deck">
               <AnswerButtons answer={answer} disabled={busy} />

@@ -51,7 +51,7 @@ export function ClusterPage({ number }: { number: number }) {
       <section aria-label="Typical members">
         <h2>Typical</h2>
         <div class="card-row">
-          {facts.typical.slice(0, 6).map((record) => (
+          {facts.typical.slice(0, 5).map((record) => (
             <div class="card" key={record.row}>
               <RecordFields record={record} most={8} />
             </div>
@@ -62,7 +62,7 @@ export function ClusterPage({ number }: { number: number }) {
         <section aria-label="Doubtful members">
           <h2>Doubtful</h2>
           <div class="card-row">
-            {facts.doubtful.slice(0, 6).map(({ record, words }) => (
+            {facts.doubtful.slice(0, 5).map(({ record, words }) => (
               <div class="card" key={record.row}>
                 <RecordFields record={record} most={8} />
                 <p class="faint">{words}</p>

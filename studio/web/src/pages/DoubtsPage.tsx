@@ -13,6 +13,10 @@ export function DoubtsPage() {
   const { retract, keep } = useVerdict(found.reload);
   const doubts = found.value;
   if (!doubts) return <><h1>Doubts</h1><p class="empty faint" role="status">{found.error ?? "Looking…"}</p></>;
+  // What is suspected is said once, though the clusters break most of it.
+  const suspected = new Set(doubts.suspects.map(({ answer }) => answer.number));
+  const broken = doubts.broken.filter(({ answer }) => !suspected.has(answer.number));
+  const repeated = doubts.broken.length - broken.length;
   const none = !doubts.suspects.length && !doubts.contradictions.length && !doubts.broken.length;
   return (
     <>
@@ -57,12 +61,12 @@ export function DoubtsPage() {
           </ul>
         </section>
       )}
-      {doubts.broken.length > 0 && (
+      {broken.length > 0 && (
         <section aria-label="Broken pairs">
-          <h2>Broken pairs <span class="faint">{count(doubts.n_broken)}</span></h2>
-          <p class="faint">The clusters shown do otherwise than these answers say.</p>
+          <h2>Broken pairs <span class="faint">{count(doubts.n_broken - repeated)}</span></h2>
+          <p class="faint">The clusters shown do otherwise than these answers say{repeated > 0 && ", as with those above"}.</p>
           <ul class="plain">
-            {doubts.broken.map(({ answer, records }) => (
+            {broken.map(({ answer, records }) => (
               <Suspect key={answer.number} answer={answer} records={records} words="" retract={() => retract(answer.number)} />
             ))}
           </ul>

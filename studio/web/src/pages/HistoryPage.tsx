@@ -62,8 +62,7 @@ export function HistoryPage() {
             <tr>
               <th scope="col" class="number">No.</th>
               <th scope="col">Answer</th>
-              <th scope="col">Record</th>
-              <th scope="col">and record</th>
+              <th scope="col">Records</th>
               <th scope="col">By</th>
               <th scope="col">When</th>
               <th scope="col">How</th>

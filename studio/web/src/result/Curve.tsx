@@ -8,6 +8,9 @@ const INK = {
   dark: { accent: "#8db4f0", second: "#f0a878", text: "#b4bcc8", rule: "#2c323c" },
 };
 
+/** Steps between ticks: there are no half answers. */
+const WHOLE = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
+
 /** How stable the clusters are, and how well they foretold the answers, against the answers given. */
 export function Curve({ points }: { points: readonly CurvePoint[] }) {
   const place = useRef<HTMLDivElement>(null);
@@ -16,7 +19,7 @@ export function Curve({ points }: { points: readonly CurvePoint[] }) {
     const element = place.current!;
     const ink = dark ? INK.dark : INK.light;
     const axis = { stroke: ink.text, grid: { stroke: ink.rule, width: 1 }, ticks: { stroke: ink.rule } };
-    const share = (value: number | null): string => (value === null ? "–" : `${Math.round(value * 100)} %`);
+    const share = (value: number | null): string => (value === null ? "" : `${Math.round(value * 100)}%`);
     const line = (label: string, stroke: string, dash: number[] = []) => ({
       label, stroke, width: 2, dash, spanGaps: true, points: { size: 5 },
       value: (_: uPlot, value: number | null) => share(value),
@@ -27,10 +30,10 @@ export function Curve({ points }: { points: readonly CurvePoint[] }) {
         height: 260,
         scales: { x: { time: false }, y: { range: [0, 1.02] } },
         axes: [
-          { ...axis, label: "answers", labelSize: 22 },
+          { ...axis, label: "answers", labelSize: 22, incrs: WHOLE },
           { ...axis, values: (_, ticks) => ticks.map((tick) => share(tick)), size: 54 },
         ],
-        series: [{ label: "answers" }, line("stable from fit to fit", ink.accent), line("answers foreseen", ink.second, [6, 4])],
+        series: [{ label: "answers", value: (_: uPlot, value: number | null) => (value === null ? "" : String(value)) }, line("stable from fit to fit", ink.accent), line("answers foreseen", ink.second, [6, 4])],
       },
       [
         points.map((point) => point.answers),

@@ -28,9 +28,9 @@ export function Header() {
           Coterie <span>Studio</span>
         </a>
         {state?.data && (
-          <span class="file" title={state.data.log}>
+          <a class="file" href="#/open" title="How it was opened; open another table">
             {state.data.file} <span class="faint">{count(state.data.n_rows)} rows</span>
-          </span>
+          </a>
         )}
         <span class="grow" />
         {ready && <FitStatus />}

@@ -19,7 +19,7 @@ export function Page() {
   if (state.phase === "failed" || state.phase === "empty" || page === "open") {
     return (
       <>
-        {state.phase === "failed" && <p class="bad" role="alert">{state.message}</p>}
+        {state.phase === "failed" && <p class="bad problem" role="alert">{state.message}</p>}
         <OpenPage />
       </>
     );

@@ -9,6 +9,9 @@ export interface Differences {
   readonly right: readonly Stretch[];
 }
 
+/** Letters from which a text is read as a whole. */
+const LONG_TEXT = 60;
+
 /** Beyond this product of lengths no alignment is sought; only ends are compared. */
 const MOST_WORK = 400_000;
 
@@ -40,8 +43,18 @@ export function differences(left: string, right: string): Differences {
   return { left: joined(out.left), right: joined(out.right) };
 }
 
+/** Whether marks tell anything: long texts that share little would be marked all over. */
+export function worthMarking({ left, right }: Differences): boolean {
+  const letters = (side: readonly Stretch[], wanted: (same: boolean) => boolean): number =>
+    side.reduce((sum, { text, same }) => sum + (wanted(same) ? text.length : 0), 0);
+  return [left, right].some((side) => {
+    const all = letters(side, () => true);
+    return all < LONG_TEXT || letters(side, (same) => same) >= all / 2;
+  });
+}
+
 function words(text: string): string[] {
-  return text.match(/[\p{L}\p{N}]+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
+  return text.match(/\p{L}+|\p{N}+|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 }
 
 /** Pairs (i, j) of aligned words, -1 where one side has none, in reading order. */

@@ -11,7 +11,7 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 
 export function percent(share: number): string {
   const value = share * 100;
-  return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)} %`;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)}%`;
 }
 
 /** Day and minute in the reader's own time zone. */

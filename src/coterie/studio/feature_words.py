@@ -1,0 +1,51 @@
+"""What a high or a low feature means, in words: of a number, a category, a word, a date."""
+
+from __future__ import annotations
+
+from coterie.tables import Recipe
+
+__all__ = ["brief", "kinds_of", "whole"]
+
+_WORDS = ("text", "topics")
+
+
+def kinds_of(recipe: Recipe | None, d: int) -> list[str]:
+    """The kind of the column that each of d features was made of."""
+    if recipe is None:
+        return ["number"] * d
+    return [part.kind for part in recipe.parts for _ in part.feature_names]
+
+
+def brief(kind: str, name: str, high: bool) -> str:
+    """In a list: `high weight`, `colour: red`, `“oven”`.
+
+    >>> brief("number", "weight", False), brief("category", "colour=red", True)
+    ('low weight', 'colour: red')
+    >>> brief("topics", "oven", True), brief("text", "note:oven", False)
+    ('“oven”', 'no “note:oven”')
+    """
+    if kind in _WORDS:
+        return f"“{name}”" if high else f"no “{name}”"
+    if kind == "category":
+        column, _, value = name.partition("=")
+        return f"{column}: {value}" if high else f"seldom {column}: {value}"
+    if kind == "date" and name.endswith(")"):  # a place in a week, or a year: neither high nor low
+        column, _, cycle = name[:-1].rpartition(" (")
+        return f"{column}: a time of the {cycle.rpartition(' ')[2]}"
+    if kind == "date":
+        return f"{'late' if high else 'early'} {name}"
+    return f"{'high' if high else 'low'} {name}"
+
+
+def whole(kind: str, name: str, high: bool, here: float, overall: float, shown: str) -> str:
+    """The same with how much; `shown` are the two numbers as they are written.
+
+    >>> whole("category", "colour=red", True, 0.8, 0.39, "(0.80, overall 0.39)")
+    'colour: red (80%, overall 39%)'
+    >>> whole("number", "weight", True, 2.5, 1.5, "(2.5, overall 1.5)")
+    'high weight (2.5, overall 1.5)'
+    """
+    words = brief(kind, name, high)
+    if kind == "category":
+        return f"{words} ({here:.0%}, overall {overall:.0%})"
+    return words if kind in (*_WORDS, "date") else f"{words} {shown}"
