@@ -6,12 +6,24 @@ import difflib
 import re
 from collections.abc import Iterable
 
-__all__ = ["counted", "nearest"]
+__all__ = ["counted", "in_line", "nearest"]
+
+_LONGEST = 60  # letters of a value that a line of a message shows
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
     """A number and the thing it counts: "1 pair", "2 pairs"."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def in_line(text: str) -> str:
+    """A value from a file as part of a line: without its line breaks, and cut short.
+
+    >>> in_line("first\\nsecond")
+    'first second'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
