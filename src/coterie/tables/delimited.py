@@ -26,10 +26,12 @@ from coterie.tables.header import (
     header_at,
     is_row,
     numbered,
+    parted_by_spaces,
     titles_left_out,
 )
 from coterie.tables.table import Column, Table
 from coterie.tables.unpacking import unpacked_gzip
+from coterie.words import counted
 
 __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
@@ -37,6 +39,8 @@ _LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a l
 _FOR_EXCEL = re.compile(rb"\A(?:\xef\xbb\xbf)?sep=.\r?\n")  # says which sign parts values
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such files begin
 _MARKS = ",;\t|"  # a tie goes to the comma
+_SPACES = re.compile(rb" +")
+_MARGINS = re.compile(rb"^ +| +(?=\r?$)", re.MULTILINE)
 _FIRST_LOOK = 1 << 16  # bytes in which the header and some rows stand
 _LOOKED_AT = 20  # rows that tell where the header is
 
@@ -78,6 +82,9 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
     start = raw[:_FIRST_LOOK].decode("utf-8-sig", errors="replace").split("\n")
     lines = [line.rstrip("\r") for line in (start[:-1] if len(raw) > _FIRST_LOOK else start)]
     filled = [at for at, line in enumerate(lines) if line.strip()][:_LOOKED_AT]
+    if delimiter is None and parted_by_spaces([lines[at] for at in filled]):
+        text = _text_of(path, _SPACES.sub(b"\t", _MARGINS.sub(b"", raw)), "\t")
+        return text._replace(notes=(*notes, *text.notes))
     first = lines[filled[0]] if filled else ""
     mark = delimiter or max(_MARKS, key=first.count)
     if any('"' in lines[at] for at in filled) or not filled:
@@ -181,10 +188,12 @@ def _read_plain(path: Path, text: _Text) -> _Read:
     rows = []
     for line, values in records:
         if len(values) != len(names):
+            remedy = f"Put values that hold a {delimiter!r} in quotes"
+            if len(values) < len(names):
+                remedy = f"Write a {delimiter!r} for each value that is missing"
             raise InvalidData(
-                f"{path}, line {line}: {len(values)} values for the {len(names)} columns of the "
-                "header. Delete what stands above the header, or put values that hold a "
-                f"{delimiter!r} in quotes."
+                f"{path}, line {line}: {counted(len(values), 'value')} for the {len(names)} "
+                f"columns of the header. {remedy}, or delete what stands above the header."
             )
         rows.append(values)
     by_column = zip(*rows, strict=True) if rows else ((),) * len(names)
