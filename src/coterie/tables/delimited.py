@@ -43,6 +43,7 @@ _SPACES = re.compile(rb" +")
 _MARGINS = re.compile(rb"^ +| +(?=\r?$)", re.MULTILINE)
 _FIRST_LOOK = 1 << 16  # bytes in which the header and some rows stand
 _LOOKED_AT = 20  # rows that tell where the header is
+_COPIED = 1 << 26  # bytes; see _arrows_own
 
 
 class _Text(NamedTuple):
@@ -230,7 +231,7 @@ def _read_by_arrow(path: Path, text: _Text) -> _Read | None:
     names, notes = _names(path, text, given)
     try:
         table = reader.read_csv(
-            arrow.BufferReader(raw),
+            arrow.BufferReader(_arrows_own(arrow, raw)),
             read_options=reader.ReadOptions(column_names=names, skip_rows=int(text.has_header)),
             parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in raw),
             convert_options=reader.ConvertOptions(
@@ -241,6 +242,20 @@ def _read_by_arrow(path: Path, text: _Text) -> _Read | None:
         return None
     give_back()  # it read by several threads, each with memory of its own
     return {name: Column(name, table.column(name)) for name in names}, notes
+
+
+def _arrows_own(arrow: Any, raw: bytes) -> Any:
+    """A copy of bytes that pyarrow's threads may free at any time.
+
+    One of them may still hold what was read when Python ends. Bytes of Python are freed under
+    Python's lock, which is not given any more then: the thread, and with it the command, aborts.
+    After large files there is so much to do that threads have long let go.
+    """
+    if len(raw) > _COPIED:
+        return raw
+    copy = arrow.allocate_buffer(len(raw))
+    np.frombuffer(copy, dtype=np.uint8)[:] = np.frombuffer(raw, dtype=np.uint8)
+    return copy
 
 
 def _line_of(path: Path, row: int, delimiter: str | None) -> int:
