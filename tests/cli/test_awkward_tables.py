@@ -121,6 +121,7 @@ def test_weeks_quarters_and_months_are_dates(folder, fit, run):
     said, right = fit("d.csv")
     assert right
     assert "Clustered by 3 dates\n" in said
+    assert "the same in every row" not in said  # a week has no weekday
 
 
 def test_boxes_that_are_ticked_or_empty(folder, fit, run, rows):

@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from coterie.cli._command import Talk, in_options
+from coterie.cli._command import Talk
 from coterie.cli._streaming import Reading
 from coterie.cli._watch import watched
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
@@ -70,7 +70,7 @@ def _takes_gaps(estimator: Any) -> bool:
 
 def _tell(talk: Talk, notes: Sequence[str]) -> None:
     for note in notes:
-        talk.note(in_options(str(note)))
+        talk.note(str(note))
 
 
 def fit_model(
