@@ -10,12 +10,24 @@ from collections.abc import Iterable
 
 from coterie.exceptions import CoterieWarning
 
-__all__ = ["counted", "nearest", "warn"]
+__all__ = ["counted", "in_line", "nearest", "warn"]
+
+_LONGEST = 60  # letters of a value that a line of a message shows
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
     """A number and the thing it counts: "1 pair", "2 pairs"."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def in_line(text: str) -> str:
+    """A value from a file as part of a line: without its line breaks, and cut short.
+
+    >>> in_line("first\\nsecond")
+    'first second'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -106,6 +106,72 @@ def test_dates_are_numbers_and_cycles(folder, fit):
     assert "Clustered by 1 date\n" in said
 
 
+def test_weeks_quarters_and_months_are_dates(folder, fit, run):
+    """Groups that differ by year alone, however the calendar is cut."""
+    year = 1990 + 20 * GROUP
+    write(
+        "d.csv",
+        {
+            "week": [f"{y}-W{1 + t % 52:02}" for t, y in enumerate(year)],
+            "quarter": [f"Q{1 + t % 4} {y}" for t, y in enumerate(year)],
+            "month": [f"{('Jan', 'Mai', 'Okt')[t % 3]} {y}" for t, y in enumerate(year)],
+        },
+        delimiter=";",
+    )
+    said, right = fit("d.csv")
+    assert right
+    assert "Clustered by 3 dates\n" in said
+    assert "the same in every row" not in said  # a week has no weekday
+
+
+def test_boxes_that_are_ticked_or_empty(folder, fit, run, rows):
+    write("d.csv", {"done": ["x" if g else "" for g in GROUP], "n": [7 + t % 2 for t in GROUP]})
+    said, right = fit("d.csv", "--save", "m")
+    assert right
+    assert "Note: done: 30 empty cells count as not 'x'\n" in said
+    assert "the same in every row" not in said
+    write("new.csv", {"done": ["x", "", "y"], "n": [8, 7, 8]})
+    new = run("predict", "m", "new.csv", "-o", "new-out.csv")
+    assert new.exit_code == 0, new.output
+    assert "done: 1 values not seen in fitting" in new.output
+    old = [row["cluster"] for row in rows("out.csv")]
+    assert [row["cluster"] for row in rows("new-out.csv")][:2] == [old[1], old[0]]
+
+
+def test_a_value_of_several_lines_stays_in_its_line(folder, fit):
+    write("d.csv", {"remark": ["one\ntwo; three"] * N, "x": numbers()})
+    said, right = fit("d.csv")
+    assert right
+    assert "Note: the same in every row: remark=one two; three\n" in said
+
+
+def test_zones_are_brought_to_one_clock(folder, fit):
+    """The same moments, written in four zones: no row differs from its neighbours of a group."""
+    hours = [(0, 2, -5, 5)[t // 2 % 4] for t in range(N)]
+    moments = [datetime(2024, 1, 1) + timedelta(days=200 * int(g)) for g in GROUP]
+    local = [when + timedelta(hours=h) for when, h in zip(moments, hours, strict=True)]
+    seen = [f"{when.isoformat()}{h:+03}:00" for when, h in zip(local, hours, strict=True)]
+    write("d.csv", {"seen": seen})
+    said, right = fit("d.csv")
+    assert right
+    assert "Clustered by 1 date\n" in said
+
+
+def test_losses_in_parentheses(folder, fit):
+    """What accountants write: (1,200.50) is less than nothing."""
+    x = [-1200.5 if g else 1200.5 for g in GROUP]
+    write(
+        "d.csv",
+        {
+            "account": [f"{t:06}" for t in range(N)],
+            "balance": [f"(${-v:,.2f})" if v < 0 else f"${v:,.2f}" for v in x],
+        },
+    )
+    said, right = fit("d.csv")
+    assert right
+    assert "Clustered by 1 number; dropped: account (numbers the rows)\n" in said
+
+
 def test_ids_names_and_constants_are_noticed(folder, fit, run):
     write(
         "d.csv",

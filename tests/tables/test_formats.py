@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.tables.formats import FORMATS, read_texts
+from coterie.tables.formats import DAY, FORMATS, read_texts
 
 
 @given(
@@ -42,6 +42,20 @@ def test_what_strftime_writes_is_read_as_the_same_second(when):
         assert read_texts([when.strftime(pattern)], form)[0] == wanted
 
 
+@given(st.dates(date(1900, 1, 1), date(2100, 1, 1)))
+def test_a_stretch_of_the_calendar_is_its_first_day(day):
+    year, week, weekday = day.isocalendar()
+    since = {"day": day, "month": day.replace(day=1)}
+    since["quarter"] = since["month"].replace(month=day.month - (day.month - 1) % 3)
+    wanted = {name: (first - date(1970, 1, 1)).days * DAY for name, first in since.items()}
+    quarter = (day.month + 2) // 3
+    assert read_texts([f"{year}-W{week:02}-{weekday}"], "ymd")[0] == wanted["day"]
+    assert read_texts([f"{year}-W{week:02}"], "ymd")[0] == wanted["day"] - (weekday - 1) * DAY
+    assert read_texts([day.strftime("%B %Y")], "dmy")[0] == wanted["month"]
+    assert read_texts([f"{day.year}-Q{quarter}"], "ymd")[0] == wanted["quarter"]
+    assert read_texts([f"Q{quarter} {day.year}"], "mdy")[0] == wanted["quarter"]
+
+
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
@@ -59,6 +73,18 @@ def test_what_strftime_writes_is_read_as_the_same_second(when):
         ("007A", {}),
         ("2020-01-02+02:00", {}),
         ("1970-01-02T00:00+02:00", {"ymd": 79_200}),
+        ("1970-W02", {"ymd": 4 * DAY}),
+        ("1970W017", {"ymd": 3 * DAY}),
+        ("1970-W54", {}),
+        ("1970 Q2", {"ymd": 90 * DAY}),
+        ("Q2/1970", {"dmy": 90 * DAY, "mdy": 90 * DAY}),
+        ("Q5 1970", {}),
+        ("Feb 1970", {"dmy": 31 * DAY, "mdy": 31 * DAY}),
+        ("März 1970", {"dmy": 59 * DAY, "mdy": 59 * DAY}),
+        ("Sept. 1970", {"dmy": 243 * DAY, "mdy": 243 * DAY}),
+        ("Marathon 1970", {}),
+        ("3 Marketing 1970", {}),
+        ("Jui 1970", {}),  # juin or juillet
         ("9" * 60, {}),
         ("", {}),
     ],

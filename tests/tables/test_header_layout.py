@@ -36,7 +36,7 @@ def test_titles_above_the_header_of_a_text_file(tmp_path, above, lines, sign):
 def test_a_column_of_texts_with_signs_in_them_has_no_title(tmp_path):
     table = read(tmp_path / "t.csv", "text\nfast; cheap\nslow; dear\n")
     assert table.column("text").texts().tolist() == ["fast; cheap", "slow; dear"]
-    with pytest.raises(InvalidData, match="line 2: 2 values for the 1 columns"):
+    with pytest.raises(InvalidData, match=r"line 2: 2 values for the 1 columns"):
         read(tmp_path / "t.csv", "text\nfast, cheap\nslow, dear\n")
 
 
@@ -98,3 +98,30 @@ def test_objects_inside_json_are_columns(tmp_path):
         assert table.names == ["id", "who.age", "who.home.town", "tags"]
         assert table.column("who.age").numbers.values.tolist() == [30, 41]
         assert table.column("who.home.town").texts().tolist() == ["Ulm", None]
+
+
+@pytest.mark.parametrize("indent", ["", "   "])
+def test_numbers_with_spaces_between_them(tmp_path, indent):
+    path = tmp_path / "d.txt"
+    rows = ["x   y z", "1.5 2   -3", "4   5e2  6"]
+    path.write_bytes("".join(f"{indent}{row} \r\n" for row in rows).encode())
+    table = read_table(path)
+    found = {name: table.column(name).numbers.values.tolist() for name in table.columns}
+    assert found == {"x": [1.5, 4.0], "y": [2.0, 500.0], "z": [-3.0, 6.0]}
+    assert table.place(1) == "line 3"
+
+
+def test_words_with_spaces_between_them_are_one_column(tmp_path):
+    path = tmp_path / "d.txt"
+    path.write_text("full name\nAnn Lee\nBob Ray\n")
+    assert list(read_table(path).columns) == ["full name"]
+
+
+def test_rows_that_are_too_short_or_too_long(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("a,b,c\n1,2\n")
+    with pytest.raises(InvalidData, match=r"line 2: 2 values for the 3 columns .* Write a ','"):
+        read_table(path)
+    path.write_text("a,b,c\n1,2,3,4\n")
+    with pytest.raises(InvalidData, match=r"line 2: 4 values .* Put values that hold a ',' in"):
+        read_table(path)

@@ -232,3 +232,19 @@ def test_a_sheet_of_one_column_and_cells_without_a_name(tmp_path):
         InvalidData, match=r"b.xlsx::None_ holds no header .*Sheets: One, Wide, None_"
     ):
         read_table(tmp_path / "b.xlsx::None_")
+
+
+def test_what_pyarrow_reads_is_its_own(tmp_path, monkeypatch):
+    """A thread of it that frees bytes of Python while Python ends would abort the command."""
+    given, plain = [], pa.BufferReader
+
+    def open_buffer(buffer):
+        given.append(buffer)
+        return plain(buffer)
+
+    monkeypatch.setattr(pa, "BufferReader", open_buffer)
+    path = tmp_path / "d.csv"
+    path.write_text("x,y\n1,2\n3,4\n")
+    assert read_table(path).column("x").numbers.values.tolist() == [1.0, 3.0]
+    assert [type(buffer) for buffer in given] == [pa.Buffer]  # of pyarrow's memory, not bytes
+    assert given[0].to_pybytes() == path.read_bytes()

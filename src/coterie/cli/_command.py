@@ -43,7 +43,8 @@ class Talk:
         self.notes: list[str] = []
 
     def note(self, text: str) -> None:
-        """Something the user should know that is no error; each is said once."""
+        """Something the user should know that is no error, in words of options; once each."""
+        text = in_options(text)
         if text in self.notes:
             return
         self.notes.append(text)

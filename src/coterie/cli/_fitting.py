@@ -9,7 +9,7 @@ from typing import Any
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from coterie.cli._command import Talk, in_options
+from coterie.cli._command import Talk
 from coterie.cli._streaming import Reading
 from coterie.cli._watch import shown, watched
 from coterie.data import StoredRows, unpacked
@@ -22,6 +22,7 @@ from coterie.tables import (
     read_inputs,
     stream_inputs,
 )
+from coterie.words import counted
 
 __all__ = ["check_fits", "fit_model", "open_inputs", "open_stored"]
 
@@ -81,7 +82,7 @@ def _takes_gaps(estimator: Any) -> bool:
 
 def _tell(talk: Talk, notes: Sequence[str]) -> None:
     for note in notes:
-        talk.note(in_options(str(note)))
+        talk.note(str(note))
 
 
 def fit_model(
@@ -109,9 +110,11 @@ def fit_model(
 
 def check_fits(estimator: Any, inputs: Inputs | StoredInputs, clusters: int | None) -> None:
     """Refuse, in the words of the command line, what the estimator could not be fitted to."""
-    if clusters is not None and clusters > len(inputs.ids):
+    n_rows = len(inputs.ids)
+    if clusters is not None and clusters > n_rows:
+        are = "is" if n_rows == 1 else "are"
         raise InvalidParameter(
-            f"-k {clusters}: there are only {len(inputs.ids)} rows; ask for fewer clusters."
+            f"-k {clusters}: there {are} only {counted(n_rows, 'row')}; ask for fewer clusters."
         )
     X = inputs.X
     is_sparse = X.is_sparse if isinstance(X, StoredRows) else sparse.issparse(X)

@@ -66,9 +66,9 @@ __all__ = ["fit"]
 def fit(talk: Talk, **options: Any) -> Exit | None:
     """Cluster the rows of a table, with what is known about pairs.
 
-    DATA is a table (.csv .tsv .json .jsonl .parquet .arrow .feather .xlsx .sqlite .duckdb; - is the
-    standard input) or an array (.npy .npz); or several Parquet files, a folder of them or a pattern
-    in quotes, which need not fit in memory. PAIRS is a table with columns a, b and kind.
+    DATA is a table (.csv .tsv .txt .json .jsonl .parquet .arrow .feather .xlsx .sqlite .duckdb; -
+    is the standard input) or an array (.npy .npz); or several Parquet files, a folder of them or a
+    pattern in quotes, which need not fit in memory. PAIRS is a table with columns a, b and kind.
     """
     asked = Asked.of(options)
     check_outputs(asked.output, asked.save, asked.force)

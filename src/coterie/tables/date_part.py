@@ -38,7 +38,7 @@ class DatePart:
     center, spread : float
         In seconds since 1970. Times of the day have no number, only their cycle.
     cycles : list of str
-        Of "day", "week" and "year": those that the dates went round twice.
+        Of "day", "week" and "year": those that the dates went round twice, not always at one place.
     fill : bool
         Whether missing dates become the mean date, in the middle of every cycle; else refused.
     """
@@ -55,7 +55,7 @@ class DatePart:
     def learn(cls, source: str, summary: ColumnSummary, choices: Choices, form: str) -> DatePart:
         """Mean and spread, and the cycles that the dates go through."""
         tally = summary.read[form]
-        known, clock = tally.moments, tally.clock
+        known, clock, weekday = tally.moments, tally.clock, tally.weekday
         if tally.bad:
             raise unread(source, summary.name, tally)
         if not known.n:
@@ -64,6 +64,8 @@ class DatePart:
         cycles = [name for name, long in _PERIODS.items() if span >= _TURNS * long]
         if clock.low == clock.high and "day" in cycles:
             cycles.remove("day")  # dates alone
+        if clock.low == clock.high and weekday.low == weekday.high and "week" in cycles:
+            cycles.remove("week")  # weeks alone, or what is done on Mondays
         if form == "time" or (known.low >= 0 and known.high < DAY):
             return cls(summary.name, form, 0.0, 0.0, ["day"], choices.impute)
         spread = known.spread if known.spread > 0 else 1.0

@@ -26,10 +26,12 @@ from coterie.tables.header import (
     header_at,
     is_row,
     numbered,
+    parted_by_spaces,
     titles_left_out,
 )
 from coterie.tables.table import Column, Table
 from coterie.tables.unpacking import unpacked_gzip
+from coterie.words import counted
 
 __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
@@ -37,8 +39,11 @@ _LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a l
 _FOR_EXCEL = re.compile(rb"\A(?:\xef\xbb\xbf)?sep=.\r?\n")  # says which sign parts values
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such files begin
 _MARKS = ",;\t|"  # a tie goes to the comma
+_SPACES = re.compile(rb" +")
+_MARGINS = re.compile(rb"^ +| +(?=\r?$)", re.MULTILINE)
 _FIRST_LOOK = 1 << 16  # bytes in which the header and some rows stand
 _LOOKED_AT = 20  # rows that tell where the header is
+_COPIED = 1 << 26  # bytes; see _arrows_own
 
 
 class _Text(NamedTuple):
@@ -78,6 +83,9 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
     start = raw[:_FIRST_LOOK].decode("utf-8-sig", errors="replace").split("\n")
     lines = [line.rstrip("\r") for line in (start[:-1] if len(raw) > _FIRST_LOOK else start)]
     filled = [at for at, line in enumerate(lines) if line.strip()][:_LOOKED_AT]
+    if delimiter is None and parted_by_spaces([lines[at] for at in filled]):
+        text = _text_of(path, _SPACES.sub(b"\t", _MARGINS.sub(b"", raw)), "\t")
+        return text._replace(notes=(*notes, *text.notes))
     first = lines[filled[0]] if filled else ""
     mark = delimiter or max(_MARKS, key=first.count)
     if any('"' in lines[at] for at in filled) or not filled:
@@ -181,10 +189,12 @@ def _read_plain(path: Path, text: _Text) -> _Read:
     rows = []
     for line, values in records:
         if len(values) != len(names):
+            remedy = f"Put values that hold a {delimiter!r} in quotes"
+            if len(values) < len(names):
+                remedy = f"Write a {delimiter!r} for each value that is missing"
             raise InvalidData(
-                f"{path}, line {line}: {len(values)} values for the {len(names)} columns of the "
-                "header. Delete what stands above the header, or put values that hold a "
-                f"{delimiter!r} in quotes."
+                f"{path}, line {line}: {counted(len(values), 'value')} for the {len(names)} "
+                f"columns of the header. {remedy}, or delete what stands above the header."
             )
         rows.append(values)
     by_column = zip(*rows, strict=True) if rows else ((),) * len(names)
@@ -221,7 +231,7 @@ def _read_by_arrow(path: Path, text: _Text) -> _Read | None:
     names, notes = _names(path, text, given)
     try:
         table = reader.read_csv(
-            arrow.BufferReader(raw),
+            arrow.BufferReader(_arrows_own(arrow, raw)),
             read_options=reader.ReadOptions(column_names=names, skip_rows=int(text.has_header)),
             parse_options=reader.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in raw),
             convert_options=reader.ConvertOptions(
@@ -232,6 +242,20 @@ def _read_by_arrow(path: Path, text: _Text) -> _Read | None:
         return None
     give_back()  # it read by several threads, each with memory of its own
     return {name: Column(name, table.column(name)) for name in names}, notes
+
+
+def _arrows_own(arrow: Any, raw: bytes) -> Any:
+    """A copy of bytes that pyarrow's threads may free at any time.
+
+    One of them may still hold what was read when Python ends. Bytes of Python are freed under
+    Python's lock, which is not given any more then: the thread, and with it the command, aborts.
+    After large files there is so much to do that threads have long let go.
+    """
+    if len(raw) > _COPIED:
+        return raw
+    copy = arrow.allocate_buffer(len(raw))
+    np.frombuffer(copy, dtype=np.uint8)[:] = np.frombuffer(raw, dtype=np.uint8)
+    return copy
 
 
 def _line_of(path: Path, row: int, delimiter: str | None) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -78,18 +78,34 @@ def group_dots(text: str) -> bool:
     return "." not in text or _GROUPED_BY_DOTS.fullmatch(text.strip()) is not None
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "jan ene gen", "feb fév fev", "mar mär mrz", "apr avr abr", "may mai mag mei",
-            "jun juin giu", "jul juil lug", "aug aoû aou ago", "sep set", "oct okt ott out", "nov",
-            "dec dez déc dic",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
+# In English, German, French, Spanish, Italian, Portuguese, Dutch and the Scandinavian languages.
+_MONTH_NAMES = (
+    "january januar jänner janvier enero gennaio janeiro januari",
+    "february februar février fevrier febrero febbraio fevereiro februari",
+    "march märz maerz mrz mars marzo março marco maart mrt marts",
+    "april avril abril aprile",
+    "may mai mayo maggio maio mei maj",
+    "june juni juin junio giugno junho",
+    "july juli juillet julio luglio julho",
+    "august août aout agosto augustus augusti",
+    "september septembre septiembre settembre setembro",
+    "october oktober octobre octubre ottobre outubro",
+    "november novembre noviembre novembro",
+    "december dezember décembre decembre diciembre dicembre dezembro desember",
+)
+
+
+def _month_names() -> dict[str, int]:
+    """Months by their names and what these begin with, of three letters at least."""
+    meant: dict[str, set[int]] = {}
+    for month, names in enumerate(_MONTH_NAMES, start=1):
+        for name in names.split():
+            for end in range(3, len(name) + 1):
+                meant.setdefault(name[:end], set()).add(month)
+    return {name: months.pop() for name, months in meant.items() if len(months) == 1}
+
+
+_MONTHS = _month_names()
 _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?:(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?"
@@ -107,6 +123,11 @@ _NAMED = re.compile(
     r"|(?P<n2>[^\W\d_]{3,10})\.? (?P<d2>\d{1,2}),?)"
     rf"[ -](?P<y>\d{{4}}){_LATER}"
 )
+# A stretch of the calendar stands for its first day: a week (ISO 8601), a quarter, a month.
+_WEEK = re.compile(r"(?P<y>\d{4})-?W(?P<w>\d{2})(?:-?(?P<d>[1-7]))?", re.ASCII)
+_QUARTER_FIRST = re.compile(r"Q(?P<q>[1-4])[ /-]?(?P<y>\d{4})", re.ASCII)
+_QUARTER_LAST = re.compile(r"(?P<y>\d{4})[ /-]?Q(?P<q>[1-4])", re.ASCII)
+_MONTH = re.compile(r"(?P<n>[^\W\d_]{3,10})\.?[ -](?P<y>\d{4})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -141,10 +162,30 @@ def _seconds(found: re.Match[str], year: int, month: int, day: int) -> float:
     return (midnight - _EPOCH).total_seconds() + _clock(found)
 
 
+def _first_day(year: int, month: int | None) -> float:
+    """Seconds from 1970 to the first day of a month; NaN where there is no such month."""
+    if month is None or not year:
+        return np.nan
+    return (datetime(year, month, 1, tzinfo=UTC) - _EPOCH).total_seconds()
+
+
+def _week(found: re.Match[str]) -> float:
+    try:
+        day = date.fromisocalendar(int(found["y"]), int(found["w"]), int(found["d"] or 1))
+    except ValueError:  # a year has 52 or 53 weeks
+        return np.nan
+    return (day - _EPOCH.date()).total_seconds()
+
+
+def _quarter(found: re.Match[str]) -> float:
+    return _first_day(int(found["y"]), 3 * int(found["q"]) - 2)
+
+
 def _year_first(text: str) -> float:
     found = _YEAR_FIRST.fullmatch(text)
     if found is None:
-        return np.nan
+        week, quarter = _WEEK.fullmatch(text), _QUARTER_LAST.fullmatch(text)
+        return _week(week) if week else _quarter(quarter) if quarter else np.nan
     return _seconds(found, int(found["y"]), int(found["m"]), int(found["d"] or 1))
 
 
@@ -164,12 +205,23 @@ def _year_last(text: str, *, day_first: bool) -> float:
 def _named(text: str) -> float:
     found = _NAMED.fullmatch(text)
     if found is None:
-        return np.nan
-    name = (found["n1"] or found["n2"]).lower()
-    month = _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])
+        return _named_stretch(text)
+    month = _month(found["n1"] or found["n2"])
     if month is None:
         return np.nan
     return _seconds(found, int(found["y"]), month, int(found["d1"] or found["d2"]))
+
+
+def _named_stretch(text: str) -> float:
+    """Mar 2020, Q1 2020."""
+    month, quarter = _MONTH.fullmatch(text), _QUARTER_FIRST.fullmatch(text)
+    if month is not None:
+        return _first_day(int(month["y"]), _month(month["n"]))
+    return np.nan if quarter is None else _quarter(quarter)
+
+
+def _month(name: str) -> int | None:
+    return _MONTHS.get(name.lower())
 
 
 def _time(text: str) -> float:

@@ -8,7 +8,15 @@ from typing import Any
 
 from coterie.words import counted
 
-__all__ = ["NO_HEADER", "distinct_names", "header_at", "is_row", "numbered", "titles_left_out"]
+__all__ = [
+    "NO_HEADER",
+    "distinct_names",
+    "header_at",
+    "is_row",
+    "numbered",
+    "parted_by_spaces",
+    "titles_left_out",
+]
 
 NO_HEADER = "the first line holds numbers as the others do: it is a row, and columns are numbered"
 _NUMBER = re.compile(r"[+-]?\d+(?P<decimals>[.,]\d+)?(e[+-]?\d+)?", re.IGNORECASE)
@@ -99,6 +107,22 @@ def is_row(rows: Sequence[Sequence[str]]) -> bool:
         return False
     names = [_NUMBER.fullmatch(column[0].strip()) for column in of_numbers]
     return any(name is not None and name["decimals"] for name in names)
+
+
+def parted_by_spaces(lines: Sequence[str]) -> bool:
+    """Whether lines are rows of numbers with spaces between them, below names or without.
+
+    >>> parted_by_spaces(["x  y", "1  2.5", "3 4"]), parted_by_spaces(["full name", "Ann Lee"])
+    (True, False)
+    """
+    rows = [line.split(" ") for line in map(str.strip, lines)]
+    words = [[word for word in row if word] for row in rows]
+    width = len(words[0]) if words else 0
+    return (
+        width > 1
+        and len(words) > 1
+        and all(len(row) == width and _is_number(row) for row in words[1:])
+    )
 
 
 def _is_number(cells: Sequence[str]) -> bool:

@@ -27,7 +27,7 @@ from coterie.tables.stored_ids import SomeIds, StoredIds
 from coterie.tables.streaming import RecipeRows, StoredTable, open_table
 from coterie.tables.table import Column, RowNumbers, Table
 from coterie.tables.where import kept_rows
-from coterie.words import counted
+from coterie.words import counted, in_line
 
 __all__ = [
     "Apart",
@@ -358,4 +358,5 @@ def _constant(table: Table | StoredTable, names: Sequence[str], n_features: int)
     if len(names) == n_features:
         raise InvalidData(f"{table.source}: all rows are alike in every column that is used.")
     more = ", …" if len(names) > _SHOWN else ""
-    return [f"the same in every row: {', '.join(names[:_SHOWN])}{more}"] if names else []
+    shown = ", ".join(in_line(name) for name in names[:_SHOWN])
+    return [f"the same in every row: {shown}{more}"] if names else []

@@ -103,12 +103,17 @@ class NumberPart:
 
 @dataclass(frozen=True)
 class CategoryPart:
-    """A column of categories, one feature for each; a category not in the list gives zeros."""
+    """A column of categories, one feature for each; a category not in the list gives zeros.
+
+    So does an empty cell if `blank`: of a column with one value only, as boxes that are ticked or
+    not, it says as much as the value does.
+    """
 
     kind: ClassVar[str] = "category"
     column: str
     categories: list[str]
     fill: str | None = None
+    blank: bool = False
 
     @classmethod
     def learn(cls, source: str, summary: ColumnSummary, choices: Choices) -> CategoryPart:
@@ -117,6 +122,8 @@ class CategoryPart:
         if not counts:
             raise no_value(source, name)
         categories = sorted(counts)
+        if len(categories) == 1 and counts.total() < summary.n_rows:
+            return cls(name, categories, blank=True)
         fill = max(categories, key=counts.__getitem__) if choices.impute else None
         return cls(name, categories, fill)
 
@@ -127,6 +134,8 @@ class CategoryPart:
     @property
     def filling(self) -> str:
         """What is done about missing values, in words."""
+        if self.blank:
+            return f"empty cells count as not {self.categories[0]!r}"
         return f"missing filled by {self.fill!r}"
 
     def apply(self, table: Table) -> tuple[Any, list[Note]]:
@@ -135,18 +144,18 @@ class CategoryPart:
         absent = column.absent
         notes = []
         if absent.any():
-            if self.fill is None:
+            if self.fill is None and not self.blank:
                 raise missing_value(table, column, absent)
-            texts = np.where(absent, self.fill, texts)
+            texts = np.where(absent, self.fill or "", texts)
             notes.append(Note(self.column, int(absent.sum()), self.filling))
         code_of = {category: code for code, category in enumerate(self.categories)}
         codes = np.fromiter((code_of.get(str(text), -1) for text in texts), np.int64, len(texts))
-        unknown = codes < 0
+        known, unknown = codes >= 0, (codes < 0) & ~(absent & self.blank)
         if unknown.any():
             names = sorted({str(text) for text in texts[unknown]})
             notes.append(Note(self.column, int(unknown.sum()), _UNSEEN, names))
         features = np.zeros((len(codes), len(self.categories)))
-        features[np.flatnonzero(~unknown), codes[~unknown]] = 1.0
+        features[np.flatnonzero(known), codes[known]] = 1.0
         return features, notes
 
 

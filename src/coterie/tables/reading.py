@@ -27,10 +27,10 @@ def read_table(path: str | os.PathLike[str], *, empty: bool = False) -> Table:
     Parameters
     ----------
     path : path-like
-        .csv, .tsv, .json or .jsonl (also .gz); .parquet, .arrow or .feather (needs pyarrow); .xlsx
-        (needs openpyxl); .sqlite, .db or .duckdb; .npy or .npz. A sheet of a workbook or a table of
-        a database is named after two colons: "shop.db::customers". Text stays as it was written
-        until numbers are asked for.
+        .csv, .tsv, .txt, .json or .jsonl (also .gz); .parquet, .arrow or .feather (needs pyarrow);
+        .xlsx (needs openpyxl); .sqlite, .db or .duckdb; .npy or .npz. A sheet of a workbook or a
+        table of a database is named after two colons: "shop.db::customers". Text stays as it was
+        written until numbers are asked for.
     empty : bool
         Whether a file without rows is taken.
 
@@ -153,6 +153,7 @@ def _read_jsonl(path: Path) -> Table:
 
 FORMATS: dict[str, Callable[..., Table]] = {
     ".csv": read_delimited,
+    ".txt": read_delimited,
     ".tsv": lambda path: read_delimited(path, "\t"),
     ".json": _read_json,
     ".jsonl": _read_jsonl,
@@ -169,4 +170,4 @@ FORMATS: dict[str, Callable[..., Table]] = {
     ".duckdb": read_duckdb,
 }
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_PACKED = (".csv", ".tsv", ".json", ".jsonl")
+_PACKED = (".csv", ".txt", ".tsv", ".json", ".jsonl")

@@ -139,7 +139,7 @@ class Recipe:
             notes += [Note(summary.name, 0, use.note)] if use.note else []
             notes += _sampled(part, summary)
             if isinstance(part, NumberPart | CategoryPart | DatePart):
-                kept = part.fill not in (None, False) or getattr(part, "gaps", False)
+                kept = part.fill not in (None, False) or _keeps_gaps(part)
                 filled = summary.n_rows - summary.known if kept else 0
                 notes += [Note(summary.name, filled, part.filling)] if filled else []
             if _is_constant(part, summary):
@@ -313,7 +313,12 @@ def _is_constant(part: Part, summary: ColumnSummary) -> bool:
     if isinstance(part, NumberPart):
         known = summary.read[part.form].moments if part.form else summary.moments
         return known.low == known.high
-    return isinstance(part, CategoryPart) and len(part.categories) == 1
+    return isinstance(part, CategoryPart) and len(part.categories) == 1 and not part.blank
+
+
+def _keeps_gaps(part: Part) -> bool:
+    """Whether rows without a value are taken as they are."""
+    return bool(getattr(part, "gaps", False) or getattr(part, "blank", False))
 
 
 def _role(name: str, choices: Choices) -> str:

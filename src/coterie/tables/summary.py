@@ -78,8 +78,8 @@ class Tally:
 
     Attributes
     ----------
-    moments, clock : Moments
-        Of the numbers; and of dates by the second of the day.
+    moments, clock, weekday : Moments
+        Of the numbers; and of dates by the second of the day and by the day of the week.
     bad : int
         Values that it does not read.
     first_bad : str or None
@@ -88,6 +88,7 @@ class Tally:
 
     moments: Moments = _NO_NUMBER
     clock: Moments = _NO_NUMBER
+    weekday: Moments = _NO_NUMBER
     bad: int = 0
     first_bad: str | None = None
 
@@ -101,6 +102,7 @@ class Tally:
         self.moments = self.moments + Moments.of(values)
         if form in DATES:
             self.clock = self.clock + Moments.of(values % DAY)
+            self.weekday = self.weekday + Moments.of(values // DAY % 7)
 
 
 @dataclass
