@@ -157,7 +157,21 @@ def origin(results: Results) -> str:
     return (
         f"Profile `{results.profile}`: {share} {wanted} cells, {when}, coterie {versions} at "
         f"{', '.join(commits)}, {machines}, {seconds / 60:.0f} minutes in all."
+        f"{_by_part(results.log) if len(commits) > 1 else ''}"
     )
+
+
+def _by_part(log: list[dict[str, Any]]) -> str:
+    """How many cells of each part were run at which commits."""
+    counts: dict[str, Counter[str]] = {}
+    for line in log:
+        part = line["cell"].partition("|")[0]
+        counts.setdefault(part, Counter())[line["commit"]] += 1
+    told = [
+        f"`{part}` " + ", ".join(f"{many} at {commit}" for commit, many in by.items())
+        for part, by in counts.items()
+    ]
+    return f" Cells by part and commit: {'; '.join(told)}."
 
 
 def _published(study: Study) -> pd.DataFrame | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from models import (
+    PAPER,
     accuracy,
     disjoint_pairs,
     fit_cop,
@@ -36,7 +37,7 @@ def one_start(set: str, draw: int, seed: int, pairs: list[int], rows: int) -> It
         train, _ = split(data, seed, count)
         rng = np.random.default_rng([seed, count, 1])
         drawn = disjoint_pairs(data.y[train], count, rng).as_hard()
-        settings = {**search(data.X), "n_init": 1, "init": "random"}
+        settings = {**PAPER, **search(data.X), "n_init": 1, "init": "random"}
         model = PPC(data.k, random_state=seed, **settings)
         model.fit(data.X[train], constraints=drawn)
         found = accuracy(data.y[train], model.labels_)
@@ -82,7 +83,8 @@ def weight(
     drawn = disjoint_pairs(data.y, pairs, np.random.default_rng(seed))
     for w in weights:
         known = of_weight(drawn, w) if w else None
-        model = PPC(data.k, init=poor(data.X), tol=1e-5, max_iter=300, random_state=seed)
+        settings = {**PAPER, "tol": 1e-5, "max_iter": 300}
+        model = PPC(data.k, init=poor(data.X), random_state=seed, **settings)
         found = accuracy(data.y, model.fit(data.X, constraints=known).labels_)
         yield {"method": f"w = {w:g}", "pairs": pairs, "train": found}
 

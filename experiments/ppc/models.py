@@ -15,6 +15,7 @@ from lab.protocol import Data, data
 
 STARTS = 8
 REG_COVAR = 1e-4
+PAPER = {"covariance_type": "full", "prior_rows": 0}  # the paper's covariances: no prior on them
 WEIGHTS = (0.3, 1.0, 3.0, 10.0)  # of soft K-Means, of which the paper takes the best
 
 
@@ -55,12 +56,11 @@ def accuracy(y: NDArray[Any], labels: NDArray[Any]) -> float:
 
 
 def fit_ppc(k: int, X: NDArray[Any], pairs: Constraints, seed: int, **options: Any) -> PPC:
-    """The best of some starts by penalised likelihood, with the paper's covariances: no prior.
+    """The best of some starts by penalised likelihood, with the paper's covariances.
 
     In two dimensions EM is cheap and leaves flat stretches late: more starts, a finer tolerance.
     """
-    paper = {"covariance_type": "full", "prior_rows": 0}
-    model = PPC(k, random_state=seed, **paper, **search(X), **options)
+    model = PPC(k, random_state=seed, **PAPER, **search(X), **options)
     return model.fit(X, constraints=pairs)
 
 

@@ -16,7 +16,16 @@ from blocks import (
     partial_labels,
 )
 from further import cop, decay, one_start, stronger, weight
-from models import accuracy, disjoint_pairs, fit_cop, fit_mixture, fit_ppc, scaled, soft_kmeans
+from models import (
+    PAPER,
+    accuracy,
+    disjoint_pairs,
+    fit_cop,
+    fit_mixture,
+    fit_ppc,
+    scaled,
+    soft_kmeans,
+)
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -140,8 +149,8 @@ def timed_labels(
     X: NDArray[Any], links: Constraints | None, inference: str, seed: int
 ) -> tuple[NDArray[Any], float]:
     """Labels and CPU seconds, all methods from the same start."""
-    paper = {"covariance_type": "full", "prior_rows": 0, "reg_covar": 1e-6}
-    model = PPC(CLASSES, inference=inference, init="kmeans", n_init=3, random_state=seed, **paper)
+    settings = {**PAPER, "reg_covar": 1e-6, "init": "kmeans", "n_init": 3}
+    model = PPC(CLASSES, inference=inference, random_state=seed, **settings)
     begin = time.process_time()
     model.fit(X, constraints=links)
     return model.labels_, time.process_time() - begin

@@ -14,7 +14,7 @@ import pytest
 
 from coterie import Constraints
 from lab.claims import UNTESTABLE, judge
-from lab.page import results_of, write_page
+from lab.page import origin, results_of, write_page
 from lab.protocol import with_entailed
 from lab.runner import run_cell, run_study
 from lab.selection import per_draw
@@ -247,6 +247,17 @@ def test_the_log_says_seed_version_commit_date_and_machine(folder):
     line = Store(study, "quick").provenance()[0]
     assert line["seed"] == "100"
     assert all(line[field] for field in ("version", "commit", "date", "machine", "seconds"))
+
+
+def test_a_page_of_two_commits_says_which_part_is_of_which(folder):
+    study = load_study(folder)
+    run_study(study, "quick", jobs=1)
+    results = results_of(study, ("quick",))
+    assert "by part" not in origin(results)
+    first, *others = results.log
+    told = origin(results._replace(log=[{**first, "commit": "0ther"}, *others]))
+    part = first["cell"].partition("|")[0]
+    assert f"by part and commit: `{part}` 1 at 0ther, " in told
 
 
 def test_a_score_that_no_cell_has_yet_is_an_empty_number(folder):

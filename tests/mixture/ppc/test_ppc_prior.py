@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import coterie
+from coterie.constraints import sample_pairs
 from coterie.mixture import PPC
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.regularization import CovariancePrior
@@ -173,6 +174,19 @@ def test_answers_decide_where_density_does_not():
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
+def test_a_type_is_not_chosen_for_answers_that_it_was_fitted_to():
+    """Full covariances of 60 columns have room for any answers, and say nothing of other rows."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(4, size=400)
+    X = np.hstack([3.5 * rng.normal(size=(4, 3))[y], np.zeros((400, 57))])
+    X += rng.normal(size=X.shape)
+    X /= X.std(axis=0)
+    alone = PPC(4, random_state=0).fit(X)
+    told = PPC(4, random_state=0).fit(X, constraints=sample_pairs(y, 400, random_state=2))
+    assert alone.covariance_type_ == told.covariance_type_ == "diag"
+    assert adjusted_rand_score(y, told.labels_) >= adjusted_rand_score(y, alone.labels_) - 0.02
+
+
 def test_must_links_alone_do_not_ask_for_one_cluster_that_takes_everything():
     """Neighbours in an image: a cluster of all rows would foretell every one of them."""
     from coterie.constraints import grid_neighbors
@@ -181,11 +195,13 @@ def test_must_links_alone_do_not_ask_for_one_cluster_that_takes_everything():
     truth = np.add.outer(np.arange(12), np.arange(12)).ravel() // 8
     links = grid_neighbors((12, 12), q=0.1)
     right, all_in_one = np.eye(3)[truth], np.tile([1.0, 0.0, 0.0], (144, 1))
-    assert foretold(links, right) > foretold(links, all_in_one) + 3
+    in_sight = foretold(links, right, picked=True)
+    assert in_sight > foretold(links, all_in_one, picked=True) + 3
     rng = np.random.default_rng(9)
     X = 3 * truth[:, None] + rng.normal(size=(144, 2))
     known = labelled_pairs(truth, 60, rng)  # of both kinds: by what was answered
-    assert foretold(known, right) > foretold(known, all_in_one) + 3
+    in_sight = foretold(known, right, picked=False)
+    assert in_sight > foretold(known, all_in_one, picked=False) + 3
     model = PPC(3, random_state=0).fit(X, constraints=links)
     assert adjusted_rand_score(truth, model.labels_) > 0.9
 

@@ -8,12 +8,11 @@ import warnings
 import numpy as np
 import pytest
 from ppc_problems import PLAIN, assert_finite, fit, labelled_pairs
-from sklearn.metrics import adjusted_rand_score
 
 from coterie import Constraints
-from coterie.constraints import grid_neighbors
+from coterie.constraints import grid_neighbors, sample_pairs
 from coterie.exceptions import ApproximationWarning, UnboundedObjective
-from coterie.metrics import matched_accuracy
+from coterie.metrics import adjusted_rand_score, matched_accuracy
 from coterie.mixture import PPC
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.prior import ByGradient, Prior
@@ -321,6 +320,16 @@ def test_of_many_starts_few_are_run_to_the_end(monkeypatch):
     # The first five, 25 for 4 iterations, 9 for 3 more, 5 from there to the end.
     assert len(steps) <= 5 * 50 + 25 * 4 + 9 * 3 + 5 * 43
     assert many.lower_bound_ >= fit(X, told, 3, n_init=5, **settings).lower_bound_ - 1e-9
+
+
+def test_must_links_that_join_most_rows_of_a_large_cluster_are_a_start():
+    """Nine rows of ten are of one class: its must-links are no neighbours in an image."""
+    rng = np.random.default_rng(3)
+    y = rng.choice(3, size=400, p=[0.9, 0.06, 0.04])
+    X = np.array([[0.0, 0.0], [3.5, 0.0], [0.0, 3.5]])[y] + rng.normal(size=(400, 2))
+    known = sample_pairs(y, 400, random_state=3)
+    model = PPC(3, random_state=0, inference="mean_field").fit(X, constraints=known)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
 @pytest.mark.parametrize("seed", range(3))

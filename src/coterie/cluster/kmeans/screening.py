@@ -2,7 +2,8 @@
 
 One start is a gamble, on text above all; ten whole runs cost ten times as much. After a few
 iterations the objectives of the starts are already in the order that they end in, nearly. Before
-the first, where centres are single rows or small groups, they are not.
+the first, where centres are single rows or small groups, they are not. Where a metric is learned
+it takes longer, and some are run to their end.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ class Round(NamedTuple):
 _CANDIDATES = 16
 _FEWEST = 3  # of a core too large to be looked at so often: two of the pairs, one of the rows
 _ROUNDS = (Round(2, 5), Round(5, 1))
+# While a metric is learned, what is low after a few iterations need not be so at the end.
+_TO_THE_END = 1_000_000
+_LEARNING_ROUNDS = (Round(5, 5), Round(_TO_THE_END, 1))
 _ROWS = 10_000  # that are enough to tell good starts from bad ones
 _ROWS_A_CLUSTER = 50  # or so many for each cluster, if that is more
 
@@ -105,12 +109,13 @@ def screen(
 ) -> Result:
     """The lowest of short runs from `starts`, under the problem of the stage."""
     runs: list[Result] = []
+    rounds = _ROUNDS if stage.problem.settings.form is None else _LEARNING_ROUNDS
     for start in starts:
-        few = min(_ROUNDS[0].iterations, max_iter)
+        few = min(rounds[0].iterations, max_iter)
         runs.append(run(stage.problem, start, geometry, max_iter=few, tol=tol, seed=seed))
         if runs[-1].stopped:
             return _lowest(runs, 1)[0]._replace(stopped=True)
-    for last, coming in pairwise(_ROUNDS):
+    for last, coming in pairwise(rounds):
         runs = _lowest(runs, last.keep)
         few = min(coming.iterations, max_iter)
         for number, found in enumerate(runs):

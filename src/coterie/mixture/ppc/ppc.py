@@ -284,7 +284,7 @@ class PPC(ExtensibleClusterer):
         if wanted == "auto":
             if starts.model is None:
                 wanted, run = choose_type(
-                    problem, starts, constraints, self.weights_update, *limits
+                    problem, starts, constraints, self.init, self.weights_update, *limits
                 )
             else:
                 wanted, run = type_of(starts.model), None

@@ -1,14 +1,15 @@
 """Which covariance type: the one whose clusters are those that the answers are about.
 
 Density alone does not say: of several mixtures that fit the rows, one has the clusters that
-somebody was asked about. So types whose plain mixture, without the pairs of the rows it is asked
-about, foretells the answers clearly worse than the best one does are out; among the others the
-likelihood that new rows can be expected to have decides (Akaike's criterion).
+somebody was asked about. So types whose plain mixture foretells the answers clearly worse than the
+best one does are out; among the others the likelihood that new rows can be expected to have decides
+(Akaike's criterion). A third of the answers at a time is foretold by a mixture that was fitted to
+the others: full covariances of many columns have room for any answers that they are fitted to.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +21,14 @@ from coterie.mixture.ppc.core import CoreGraph
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem
 from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
-from coterie.mixture.ppc.model import n_parameters
-from coterie.mixture.ppc.preparation import Starts
-from coterie.mixture.ppc.start import StartRows
+from coterie.mixture.ppc.model import Mixture, n_parameters
+from coterie.mixture.ppc.preparation import Starts, find_starts, make_prior
+from coterie.mixture.ppc.start import Start, StartRows, mixture_of
 
 __all__ = ["Choice", "choose_type"]
 
 _MOST_ROWS = 5000  # on which types are compared
+_FOLDS = 3  # in which the answers are held out
 _CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
 _MOST_SURE = 0.95  # nobody is surer of an answer than this when mixtures are compared by it
 
@@ -47,15 +49,27 @@ class _Candidate(NamedTuple):
     criterion: float
 
 
+class _Fold(NamedTuple):
+    """The problem without some of the pairs, where it starts, and these pairs."""
+
+    problem: PpcProblem
+    start: Start
+    held_out: Constraints
+
+
 def choose_type(
     problem: PpcProblem,
     starts: Starts,
     constraints: Constraints,
+    init: Any,
     weights_update: str,
     max_iter: int,
     tol: float,
 ) -> Choice:
-    """Compare the types by a run each from the first start, on all rows or on a sample of many."""
+    """Compare the types by a run each from the first start, on all rows or on a sample of many.
+
+    `init` is what the starts were found by: those of held-out answers are found without them.
+    """
     whole = problem.rows.n <= _MOST_ROWS
     if not whole:
         chosen = _sample(constraints, problem.core.seed)
@@ -63,11 +77,12 @@ def choose_type(
         constraints = constraints.subset(chosen)
     first = starts._replace(each=starts.each[:1])
     shown = _telling_columns(problem.rows)
+    folds = _folds(problem, first, constraints, init)
     found: list[_Candidate] = []
     refusal: InvalidData | None = None
     for name in COVARIANCES:
         try:
-            found.append(_candidate(problem, shown, first, constraints, name, max_iter, tol))
+            found.append(_candidate(problem, shown, first, folds, name, max_iter, tol))
         except InvalidData as error:  # singular without a prior: another type may not be
             refusal = error
     if not found:
@@ -90,11 +105,43 @@ def _telling_columns(rows: Rows) -> Rows:
     return Rows(values)
 
 
+def _folds(problem: PpcProblem, starts: Starts, constraints: Constraints, init: Any) -> list[_Fold]:
+    """The problem with each part of the pairs held out in turn; none without pairs."""
+    weights = problem.weights.weights
+    seed, shape = problem.core.seed, problem.shape
+    # Quick whatever is left: exact inference and log Ω of two thirds of the pairs may be dear.
+    settings = problem.core.settings._replace(inference="mean_field")
+    order = np.random.default_rng(seed).permutation(constraints.n_pairs)
+    found = []
+    for part in np.array_split(order, min(_FOLDS, order.size)) if order.size else ():
+        known = _some(constraints, np.setdiff1d(order, part))
+        core = CoreGraph(known, shape.n_clusters, settings, seed, weights if weights.size else None)
+        own = starts
+        if isinstance(init, str) and init in ("neighborhoods", "mosaic"):  # those that hear pairs
+            own = find_starts(starts.given, known, shape, init, 1, np.random.RandomState(seed))
+        if shape.prior is not None:  # it knows the clusters of the start
+            shape = shape._replace(prior=make_prior(problem.rows, own, shape.prior.rows))
+        without = make_problem(problem.rows, problem.weights, core, shape, "proportions")
+        found.append(_Fold(without, own.each[0], _some(constraints, np.sort(part))))
+    return found
+
+
+def _some(constraints: Constraints, pairs: IntArray) -> Constraints:
+    """Some of the pairs, by number."""
+    return Constraints.from_arrays(
+        constraints.n_samples,
+        constraints.pairs[pairs],
+        constraints.kind[pairs],
+        weight=constraints.weight[pairs],
+        certainty=constraints.certainty[pairs],
+    )
+
+
 def _candidate(
     problem: PpcProblem,
     shown: Rows,
     starts: Starts,
-    constraints: Constraints,
+    folds: list[_Fold],
     covariance_type: str,
     max_iter: int,
     tol: float,
@@ -103,21 +150,32 @@ def _candidate(
     mixtures = starts.mixtures(problem, max_iter, tol)
     run = best_run(problem, mixtures, 1, max_iter, tol)
     mixture = run.state.mixture
-    resp = np.concatenate(list(map_blocks(shown, cluster_log_densities, mixture)))
-    of_rows = log_sum_rows(resp)
+    of_rows = log_sum_rows(_log_densities(shown, mixture))
     weights = problem.weights.weights
     likelihood = float(of_rows @ weights if weights.size else of_rows.sum())
-    answers = foretold(constraints, resp)
+    mixed = len({kind for fold in folds for kind in fold.held_out.kind.tolist()}) > 1
+    answers = 0.0
+    for fold in folds:  # from the fold's own start, and from the mixture that knows no pairs
+        theirs = fold.problem.reshaped(fold.problem.shape._replace(covariance_type=covariance_type))
+        begin = [mixture_of(fold.start, starts.given, theirs.shape), *mixtures[1:]]
+        ended = best_run(theirs, begin, 1, max_iter, tol)
+        resp = _log_densities(shown, ended.state.mixture)
+        log_sum_rows(resp)
+        answers += foretold(fold.held_out, resp, picked=not mixed)
     return _Candidate(covariance_type, run, answers, likelihood - n_parameters(mixture))
 
 
-def foretold(constraints: Constraints, resp: FloatArray) -> float:
+def _log_densities(shown: Rows, mixture: Mixture) -> FloatArray:
+    return np.concatenate(list(map_blocks(shown, cluster_log_densities, mixture)))
+
+
+def foretold(constraints: Constraints, resp: FloatArray, *, picked: bool) -> float:
     """log P(answers | posteriors of the plain mixture), rows independent given `resp` (n, K).
 
     An answer of certainty γ is right with probability γ, and counts as often as its weight says.
     Nobody is more than .95 sure here, so that one answer never decides alone; a hard one counts
-    once. Pairs of one kind only (neighbours in an image) were picked by what they are: of those it
-    is by how much likelier they are than two rows picked at random, or one cluster that takes
+    once. Pairs of one kind only (neighbours in an image) were `picked` by what they are: of those
+    it is by how much likelier they are than two rows picked at random, or one cluster that takes
     everything would foretell all must-links.
     """
     i, j = constraints.pairs.T
@@ -132,7 +190,7 @@ def foretold(constraints: Constraints, resp: FloatArray) -> float:
         return np.log(sure * agrees + (1.0 - sure) * (1.0 - agrees))
 
     value = log_chance(together)
-    if must.all() or not must.any():
+    if picked:
         share = resp.mean(axis=0)
         value -= log_chance(np.full(must.size, share @ share))
     return float(times @ value)
@@ -166,11 +224,11 @@ def _part(
     )
     rows = Rows(problem.rows.take(chosen))
     part = make_problem(rows, RowWeights(weights), core, problem.shape, weights_update)
-    filled = Rows(starts.given.rows.take(chosen))
+    values = starts.given.rows.take(chosen)
     first = starts.each[0]
     each = first._replace(labels=None if first.labels is None else first.labels[chosen])
     alone = starts.alone
     if alone is not None and alone.labels is not None:
         alone = alone._replace(labels=alone.labels[chosen])
-    given = StartRows(filled, None, weights, starts.given.known)
+    given = StartRows(Rows(values), values, weights, starts.given.known)
     return part, Starts(given, (each,), alone)

@@ -85,13 +85,13 @@ def find_start(
     """What start `number` (from 0) begins with.
 
     "neighborhoods" is a short PCKMeans run, which begins with the groups that the must-links form
-    and keeps to the pairs; its second start is "mosaic", its later ones are "random". Where the
-    must-links join most rows into one group that cannot-links do not confirm (neighbours in an
-    image) groups say nothing about clusters, and it is "kmeans". "mosaic" is a run of Mosaic, which finds clusters of any shape
-    where pairs tell: thin ones inside wide ones, of which the means say nothing. "kmeans" is
-    scikit-learn's KMeans, as GaussianMixture uses it. "random" puts Gaussians as wide as all rows
-    together on random rows, which leaves it to the pairs to tell them apart. An array (K, d) gives
-    each row to the nearest of the means.
+    or by k-means++, whichever is best, and keeps to the pairs; its second start is "mosaic", its
+    later ones are "random". Where there are only must-links and they join most rows into one group
+    (neighbours in an image) groups say nothing about clusters, and it is "kmeans". "mosaic" is a
+    run of Mosaic, which finds clusters of any shape where pairs tell: thin ones inside wide ones,
+    of which the means say nothing. "kmeans" is scikit-learn's KMeans, as GaussianMixture uses it.
+    "random" puts Gaussians as wide as all rows together on random rows, which leaves it to the
+    pairs to tell them apart. An array (K, d) gives each row to the nearest of the means.
     """
     rows = given.rows
     seed = int(random_state.randint(2**31 - 1))
@@ -109,7 +109,7 @@ def find_start(
         with one_thread():
             labels = model.fit(given.X, sample_weight=given.sample_weight).labels_
     else:
-        model = PCKMeans(n_clusters, init="neighborhoods", max_iter=30, random_state=seed)
+        model = PCKMeans(n_clusters, max_iter=30, random_state=seed)
         if init == "mosaic":
             model = Mosaic(n_clusters, random_state=seed)
         model.fit(given.X, constraints=constraints, sample_weight=given.sample_weight)
@@ -184,30 +184,27 @@ def _moments(given: StartRows, labels: IntArray, means: FloatArray, shape: Mixtu
 
 
 def _pairs_tell(constraints: Constraints) -> bool:
-    """Whether there are pairs whose groups say something about clusters."""
-    return constraints.n_pairs > 0 and not _joins_most(constraints)
+    """Whether there are pairs that say something about clusters.
+
+    Must-links that join most rows do not where they are all there is (neighbours in an image);
+    beside cannot-links most rows may well be of one cluster.
+    """
+    apart = bool((constraints.kind < 0).any())
+    return apart or (constraints.n_pairs > 0 and not _joins_most(constraints))
 
 
 def begins_without_pairs_too(constraints: Constraints) -> bool:
     """Whether the mixture without pairs is one more start, so that pairs make nothing worse.
 
-    Not where must-links join most rows and there is nothing else (neighbours in an image): the
-    first start is then that of the mixture without pairs anyway.
+    Not where pairs tell nothing: the first start is then that of the mixture without pairs anyway.
     """
-    return _pairs_tell(constraints) or bool((constraints.kind < 0).any())
+    return _pairs_tell(constraints)
 
 
 def _joins_most(constraints: Constraints) -> bool:
-    """Whether must-links, hard and soft, join more than half of all rows into one group of nothing.
-
-    Not if cannot-links leave that group: it is then a large cluster, and they say so. Cannot-links
-    inside it say that must-links went astray.
-    """
+    """Whether must-links, hard and soft, join more than half of all rows into one group."""
     closure = constraints.closure(hard_only=False)
-    if closure.sizes.max() <= constraints.n_samples / 2:
-        return False
-    i, j = closure.component[constraints.pairs[constraints.kind < 0]].T
-    return 2 * np.count_nonzero(i == j) >= i.size
+    return bool(closure.sizes.max() > constraints.n_samples / 2)
 
 
 def mixture_from_labels(
