@@ -116,6 +116,15 @@ class TestClearLead:
         assert not clear_lead(trial, lead, 0.6)
         assert not clear_lead(trial, np.zeros(50), 0.6)
 
+    def test_rounding_is_no_evidence(self):
+        must = np.arange(14) >= 7
+        trial = Trial(np.arange(28).reshape(14, 2), must, must, np.full(14, 0.9))
+        nothing, useless = np.zeros((2, 14))  # one puts no pair together, ...
+        useless[0] = 1.0  # ... the other a single one, which is a cannot-link
+        lead = log_chances(trial, useless) - log_chances(trial, nothing)
+        assert 0.0 < lead.sum() < 1e-15
+        assert not clear_lead(trial, lead, 0.6)
+
 
 class TestGeometries:
     def test_a_few_pairs_choose_the_right_one(self):

@@ -163,7 +163,7 @@ def _heard(
     evidence: Evidence, settings: MosaicSettings, prior: Array, factors: PairFactors
 ) -> tuple[NDArray[np.float64], Messages]:
     silent = nothing_said(evidence, settings, prior.shape[1])
-    sweeps = settings.tuning.sweeps * settings.tuning.pilot_rounds
+    sweeps = settings.tuning.few_steps * settings.tuning.pilot_rounds
     return send_messages(prior, evidence.graph, factors, silent, sweeps=sweeps, tol=SILENCE)
 
 
@@ -233,7 +233,7 @@ def find_posterior(problem: MosaicProblem, state: MosaicState) -> MosaicState:
         odds = state.noise.odds
         messages, factors = send_again(messages), evidence.factors(state.noise.rate)
     nodes, messages = send_messages(
-        state.prior, evidence.graph, factors, messages, sweeps=tuning.sweeps, tol=SILENCE
+        state.prior, evidence.graph, factors, messages, sweeps=tuning.few_steps, tol=SILENCE
     )
     rows = state.rows.copy()
     rows[core.rows] = core.expand(nodes)

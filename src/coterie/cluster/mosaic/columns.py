@@ -130,7 +130,7 @@ def hear_columns(
         own = core.contract(weights[core.rows, None] * logs[core.rows])
         prior = shares(own, told.sharpness)
         nodes, messages = send_messages(
-            prior, graph, factors, messages, sweeps=settings.tuning.sweeps, tol=SILENCE
+            prior, graph, factors, messages, sweeps=settings.tuning.few_steps, tol=SILENCE
         )
         beliefs[core.rows] = core.expand(nodes)
         if best is None or told.score > best.score:

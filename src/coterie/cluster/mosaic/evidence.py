@@ -80,7 +80,7 @@ class Evidence:
 
     # -- the noise rate ------------------------------------------------------------------------
     def first_noise(self) -> Noise:
-        """A noise rate to start from: 0.01, less where one kind of pair is rare.
+        """A noise rate to start from: the first of the ladder, less where one kind of pair is rare.
 
         Wrong pairs are of the other kind than the right ones: if one pair in 26 is a must-link, a
         rate of 0.04 would say that none of them is to be believed.
@@ -88,7 +88,7 @@ class Evidence:
         c = self.constraints
         must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
         share = (must + 0.5) / (self.plain_weight + 1.0)
-        return Noise(2.0 * self.tuning.first_noise * min(share, 1.0 - share), "estimated")
+        return Noise(2.0 * self.tuning.ladder[0] * min(share, 1.0 - share), "estimated")
 
     def noise_rate(self, rate: float, messages: Messages, posterior: Array) -> float:
         """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`.

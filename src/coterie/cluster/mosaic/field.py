@@ -46,7 +46,7 @@ def place_prototypes(
         return distinct
     start = distinct[np.sort(rng.permutation(len(distinct))[:count])]
     with one_thread():  # the sum over threads would round by their number
-        model = KMeans(count, init=start, n_init=1, max_iter=tuning.placing_steps, tol=0)
+        model = KMeans(count, init=start, n_init=1, max_iter=tuning.few_steps, tol=0)
         return np.asarray(model.fit(rows).cluster_centers_)
 
 

@@ -113,7 +113,7 @@ def _of_prototypes(problem: MosaicProblem, n_clusters: int, seed: int) -> list[G
     if held.size < 2 * n_clusters:
         return []
     prototypes = field.landmarks.prototypes[held].astype(np.float64)
-    points = _cut_points(prototypes, n_clusters, tuning.neighbours)
+    points = _cut_points(prototypes, n_clusters)
     starts = tuning.kmeans_starts
     by_neighbours = cluster_prototypes(points, counts[held], n_clusters, starts, seed)
     by_links = cut_tree(average(prototypes), n_clusters)[:, 0]
@@ -130,15 +130,16 @@ def single_starts(problem: MosaicProblem, n_clusters: int, seeds: range) -> list
     return [cluster_prototypes(points, counts, n_clusters, 1, seed)[field.near] for seed in seeds]
 
 
-def _cut_points(prototypes: Array, n_clusters: int, neighbours: int) -> NDArray[np.float64]:
+def _cut_points(prototypes: Array, n_clusters: int) -> NDArray[np.float64]:
     """Points (M, K) of unit length that K-Means parts as a normalised cut would.
 
-    Of the graph of the nearest prototypes: leading eigenvectors of D^-1/2 A D^-1/2.
+    Of the graph of the log2 M nearest prototypes of each (a graph of nearest neighbours holds
+    together from about log M on): leading eigenvectors of D^-1/2 A D^-1/2.
     """
     squares = np.square(prototypes).sum(axis=1)
     gaps = squares[:, None] + squares - 2.0 * prototypes @ prototypes.T
     np.fill_diagonal(gaps, np.inf)
-    few = min(neighbours, len(prototypes) - 1)
+    few = min(int(np.ceil(np.log2(len(prototypes)))), len(prototypes) - 1)
     graph = np.zeros(gaps.shape)
     np.put_along_axis(graph, np.argpartition(gaps, few - 1, axis=1)[:, :few], 1.0, axis=1)
     graph += graph.T

@@ -32,6 +32,7 @@ __all__ = [
 
 
 _SHARE_STEPS = 30
+_ROUNDING = 1e-9  # nats: what is left of the difference between equal chances
 _LEAST_SHARPNESS = 1.0 / 1024.0
 
 
@@ -135,6 +136,8 @@ def clear_lead(trial: Trial, lead: Array, confidence: float) -> bool:
     no row it is Σ d². Most pairs are foretold alike by any clustering: as many count as
     independent as really differ, (Σ d²)² / Σ d⁴.
     """
+    if not lead.sum() > _ROUNDING:
+        return False
     gaps = lead - lead.mean()
     alone, fourth = float((gaps**2).sum()), float((gaps**4).sum())
     if not fourth > 0.0:

@@ -134,7 +134,7 @@ def _predicting_noise(trusting: Noise, rehearsal: Rehearsal) -> tuple[Noise, For
     `trusting` unless less trust is better by more than one standard error.
     """
     trial, first = rehearsal.trial, rehearsal.problem.noise.rate
-    ladder = rehearsal.problem.tuning.ladder
+    _, *ladder = rehearsal.problem.tuning.ladder
     calm = beliefs = foretell(rehearsal, first)
     best, found = calm.log_chances(trial, first).sum(), trusting
     for rate in ladder:
@@ -191,7 +191,7 @@ def rehearse(
 
 def _parts(count: int, tuning: Tuning) -> int:
     """Into how many parts `count` pairs are put: the fewer they are, the fewer can be spared."""
-    return max(tuning.folds, min(tuning.most_folds, count // 2, tuning.spared_pairs // count))
+    return max(tuning.folds, min(count // 2, tuning.spared_pairs // count))
 
 
 def _plain_are_enough(problem: MosaicProblem) -> bool:

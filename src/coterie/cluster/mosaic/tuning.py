@@ -10,8 +10,9 @@ __all__ = ["Tuning"]
 class Tuning(NamedTuple):
     """The numbers inside Mosaic; `benchmarks/mosaic_tuning.py` halves and doubles each of them.
 
-    Parameters of `Mosaic` are not here, nor are guards against overflow, nor how many rows are
-    handled at once.
+    Parameters of `Mosaic` are not here, nor are guards (against overflow, flat clusters, rounding),
+    priors that are worth one row or pair, how many rows are handled at once and where iterations
+    that converge are ended.
     """
 
     # -- size ----------------------------------------------------------------------------------
@@ -40,15 +41,11 @@ class Tuning(NamedTuple):
     # The kernel is 1 / (1 + steepness · distance²), distances in units of the typical one: how
     # quickly the clusters may change from place to place.
     steepness: float = 2.0
-    # K-Means steps that place the prototypes: random rows alone leave gaps.
-    placing_steps: int = 5
+    # Steps of what is done often and need not converge: of the K-Means that places prototypes
+    # (random rows alone leave gaps), and along the pairs in a round (messages are kept).
+    few_steps: int = 5
     # Weight of a row in no pair, beside 1: what it believes is an echo of the field.
     free_weight: float = 0.2
-
-    # -- evidence ------------------------------------------------------------------------------
-    # Noise rate to begin with. Trust first: a high rate explains wrong clusters away, and they
-    # stay.
-    first_noise: float = 0.01
 
     # -- starts --------------------------------------------------------------------------------
     # How far around it a pair speaks, as the penalty (in rows) of a field that changes.
@@ -62,21 +59,17 @@ class Tuning(NamedTuple):
     # or a wrong start would be confirmed by itself.
     first_belief: float = 0.7
 
-    # -- beliefs -------------------------------------------------------------------------------
-    # Sweeps along the pairs a round; messages are kept from round to round.
-    sweeps: int = 4
-
     # -- trust ---------------------------------------------------------------------------------
     # Pairs a row from which pairs check one another; from 25 the rate that beliefs end with was
     # within .02 on average.
     many_pairs: float = 50.0
-    # Noise rates tried beyond the first, while they do better.
-    ladder: tuple[float, ...] = (0.05, 0.1, 0.2, 0.3)
+    # Noise rates: the first to begin with, the others tried while they do better. Trust first: a
+    # high rate explains wrong clusters away, and they stay.
+    ladder: tuple[float, ...] = (0.01, 0.05, 0.1, 0.2, 0.3)
     # Parts of the pairs that are held out in turn, ...
     folds: int = 3
-    # ... up to this many where pairs are few (600 over their number): what is learned from two
-    # thirds of 60 pairs says little of what all of them teach.
-    most_folds: int = 10
+    # ... or this over their number where pairs are few: what is learned from two thirds of 60
+    # pairs says little of what all of them teach.
     spared_pairs: int = 600
     # Pairs that decide, where there are more, and rows of a mixture: enough for a rate.
     deciding_pairs: int = 5_000
@@ -85,8 +78,6 @@ class Tuning(NamedTuple):
     # Confidence that others foretell pairs better than K-Means does, to prefer them: another
     # clustering by position, or shapes learned from pairs.
     clear: float = 0.9
-    # Nearest prototypes in the graph that is cut.
-    neighbours: int = 10
 
     # -- search --------------------------------------------------------------------------------
     # Rounds of a race between starts, after which only the best go on. Up to here the noise rate
