@@ -21,6 +21,7 @@ import numpy as np
 from record_sets import SETS
 from record_sets_classic import CLASSIC
 from record_sets_graded import GRADED
+from record_sets_other import OTHER
 
 MARKS = (25, 50, 100, 200)
 
@@ -61,7 +62,7 @@ def prepared(data: dict[int, dict[str, str | None]], seed: int) -> dedupe.Dedupe
 
 def curve(name: str, seed: int) -> list[float]:
     """F1 at each mark."""
-    columns, truth = {**SETS, **GRADED, **CLASSIC}[name](seed)
+    columns, truth = {**SETS, **GRADED, **CLASSIC, **OTHER}[name](seed)
     data = {
         row: {key: str(value) or None for key, value in zip(columns, values, strict=True)}
         for row, values in enumerate(zip(*columns.values(), strict=True))
