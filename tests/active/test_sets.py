@@ -140,6 +140,58 @@ def test_merge_joins_clusters_of_the_sessions_own_model(session):
     labels = session.labels()
     session.merge(int(labels[0]), int(labels[20]), despite_clash=True)
     assert len(session.history) > 5
+    merged = session.labels()
+    assert merged[0] == merged[20] != merged[40]
+    assert (session.undo().labels() == labels).all()
+
+
+def changed(session, labels):
+    """Clusters of before, as sets of rows, that are not there any more."""
+
+    def sets(found):
+        return {frozenset(np.flatnonzero(found == k).tolist()) for k in set(found.tolist())}
+
+    return sets(labels) - sets(session.labels())
+
+
+def test_statements_about_clusters_change_those_clusters_and_no_others():
+    """Also before the first answer, when an unconstrained clustering is shown."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 25)
+    rows = (
+        rng.normal(size=(150, 2))
+        + 9 * np.array([[0, 0], [0, 1], [1, 0], [1, 1], [3, 0], [3, 3]])[y]
+    )
+    session = ActiveSession(rows, random_state=0)
+    labels = session.labels()
+    assert (np.bincount(labels) == 25).all()
+    of = {kind: int(labels[25 * kind]) for kind in range(6)}
+    inside = np.flatnonzero(y == 0).tolist()
+
+    session.merge(of[0], of[1])
+    assert set(np.bincount(session.labels()).tolist()) <= {0, 25, 50}
+    assert session.labels()[0] == session.labels()[25]
+    assert len(changed(session, labels)) == 2
+    assert not changed(session.undo(), labels)
+
+    session.split(of[0], [inside[:4], inside[4:8]])
+    found = session.labels()
+    assert len(set(found[inside[:4]].tolist())) == len(set(found[inside[4:8]].tolist())) == 1
+    assert found[inside[0]] != found[inside[4]]
+    assert len(changed(session, labels)) == 1
+    session.undo()
+
+    session.move(inside[:2], of[5])
+    assert (session.labels()[inside[:2]] == session.labels()[149]).all()
+    assert len(changed(session, labels)) == 2
+    session.pin(inside[2], of[5])
+    assert session.labels()[inside[2]] == session.labels()[149]
+    session.undo().undo()
+
+    session.reject(of[0])
+    assert len(set(session.labels()[inside].tolist())) > 1
+    assert len(changed(session, labels)) == 1
+    assert not changed(session.undo(), labels)
 
 
 def test_split_by_piles_and_by_rows():

@@ -10,7 +10,7 @@ from coterie.exceptions import InvalidParameter
 from coterie.parameters import check_arguments
 from coterie.validation import check_choice
 
-__all__ = ["ANSWERS", "KNOWN", "Answer", "Query", "SetQuery"]
+__all__ = ["ANSWERS", "KNOWN", "OF_CLUSTERS", "Answer", "Query", "SetQuery"]
 
 #: What can be said about a pair. "unknown": nobody can tell, do not ask again; "later": not now.
 ANSWERS = ("same", "different", "unknown", "later")

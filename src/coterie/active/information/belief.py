@@ -15,7 +15,7 @@ from coterie.active.information.opinions import Described, Pool, pooled
 from coterie.active.information.parting import best_parting
 from coterie.active.information.probabilities import bayes, link_log_odds, mixed_prior
 from coterie.active.information.tally import Tally, log_odds
-from coterie.active.query import Answer
+from coterie.active.query import OF_CLUSTERS, Answer
 
 __all__ = ["MERGE_AT", "Belief"]
 
@@ -83,7 +83,8 @@ class Belief:
     def learn(self, answer: Answer) -> None:
         """Take one answer in."""
         self._admit([row for row in answer.rows if row not in self._at])
-        if answer.sign:
+        # What is said about clusters is carried out on those that were shown, and does not judge.
+        if answer.sign and answer.phase not in OF_CLUSTERS:
             self.heard.append(foreseen(self, answer))
         self.tally.add(answer)
         # While one row is to be placed, the answer says more about it than about the other.

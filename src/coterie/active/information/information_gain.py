@@ -17,7 +17,8 @@ from coterie.active.information.opinions import compile_trees
 from coterie.active.information.partitions import Partitions
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
-from coterie.active.query import KNOWN, OF_CLUSTERS, Query
+from coterie.active.obeyed import obeyed
+from coterie.active.query import KNOWN, Query
 from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.stability import renumber
 
@@ -304,7 +305,8 @@ class InformationPlanner(Planner):
         """The most probable group of every row; rows that were asked about, by their answers.
 
         While an unconstrained clustering is likely better (`outlook`), rows that were not asked
-        about are in its clusters. Who speaks about clusters (merges, splits them, ...) is obeyed.
+        about are in its clusters. Who speaks about clusters (merges, splits them, ...) is obeyed
+        in either case.
         """
         belief = self.belief(knowledge)
         labels = self.features.each(belief.groups_of)
@@ -312,14 +314,26 @@ class InformationPlanner(Planner):
             labels[row] = belief.posterior(row)[belief.alive].argmax()
         labels = belief.alive[labels]
         which = self._outlook(belief).partition
-        if which is None or any(a.phase in OF_CLUSTERS for a in knowledge.answers):
-            return labels
+        if which is not None:
+            labels = self._by_partition(which, labels, list(belief.home))
+        return obeyed(labels, knowledge.answers, self._gaps)
+
+    def _by_partition(
+        self, which: int, labels: NDArray[np.int64], asked: list[int]
+    ) -> NDArray[np.int64]:
+        """Clusters of an unconstrained clustering; of rows that were asked about, `labels`."""
         partitions = self.partitions
         plain = self.features.each(lambda rows: partitions.clusters_of(which, rows.points))
         plain = renumber(plain, like=labels)
-        asked = list(belief.home)
         plain[asked] = labels[asked]
         return plain
+
+    def _gaps(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[Any]:
+        """Distortions of rows (b,) from others (k,), (b, k)."""
+        space = self.context.space
+        centers = space.X[others]
+        centers = centers.toarray() if hasattr(centers, "toarray") else centers
+        return np.asarray(space.distortion.to_centers(space.X[rows], centers))
 
     def _outlook(self, belief: Belief) -> Outlook:
         return outlook(belief, self.partitions)
