@@ -23,8 +23,6 @@ from record_sets_classic import CLASSIC
 from record_sets_graded import GRADED
 from record_sets_other import OTHER
 
-MARKS = (25, 50, 100, 200)
-
 
 def f1(labels: np.ndarray, truth: np.ndarray) -> float:
     """Pairwise F1."""
@@ -60,7 +58,7 @@ def prepared(data: dict[int, dict[str, str | None]], seed: int) -> dedupe.Dedupe
     return linker
 
 
-def curve(name: str, seed: int) -> list[float]:
+def curve(name: str, seed: int, marks: list[int]) -> list[float]:
     """F1 at each mark."""
     columns, truth = {**SETS, **GRADED, **CLASSIC, **OTHER}[name](seed)
     data = {
@@ -70,13 +68,13 @@ def curve(name: str, seed: int) -> list[float]:
     numbers = {tuple(record.items()): row for row, record in data.items()}
     asking = prepared(data, seed)
     told: list[tuple[str, tuple[dict[str, str | None], ...]]] = []
-    while len(told) < MARKS[-1] and (pairs := asking.uncertain_pairs()):
+    while len(told) < marks[-1] and (pairs := asking.uncertain_pairs()):
         a, b = (numbers[tuple(record.items())] for record in pairs[0])
         kind = "match" if truth[a] == truth[b] else "distinct"
         asking.mark_pairs({"match": [], "distinct": [], kind: pairs[:1]})
         told.append((kind, pairs[0]))
     found = []
-    for mark in MARKS:  # trained, a linker does not go on asking: each has one of its own
+    for mark in marks:  # trained, a linker does not go on asking: each has one of its own
         linker = prepared(data, seed)
         answers = {
             kind: [pair for said, pair in told[:mark] if said == kind]
@@ -96,12 +94,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", default="restaurants,products,publications")
     parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--marks", default="25,50,100,200", help="numbers of answers")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("set          dedupe, F1 at " + " ".join(f"{mark:>6}" for mark in MARKS))
+    marks = [int(mark) for mark in arguments.marks.split(",")]
+    print("set          dedupe, F1 at " + " ".join(f"{mark:>6}" for mark in marks))
     for name in arguments.sets.split(","):
         used = time.process_time()
-        curves = [curve(name, draw) for draw in range(arguments.draws)]
+        curves = [curve(name, draw, marks) for draw in range(arguments.draws)]
         used = (time.process_time() - used) / arguments.draws
         mean = " ".join(f"{value:6.3f}" for value in np.nanmean(curves, axis=0))
         print(f"{name:<24} {mean}   {used:.0f} s CPU a draw", flush=True)

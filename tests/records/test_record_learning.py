@@ -203,6 +203,35 @@ def test_doubts_about_single_pairs_add_up():
     assert expected_recall(nobody) == expected_precision(nobody) == 1.0
 
 
+def test_answers_about_a_class_settle_what_it_is():
+    """What is apart may be "same" as a whole class; answers "different" know better."""
+    solution = solved(100, 10_000)
+    told_of = learn(clear_cut(0.0), told(0, 0, 0, 3))
+    assert told_of.told_of_class[1] < -6 < -1e-3 < told_of.told_of_class[0] <= 0
+    before = expected_recall(solution)
+    assert before < 0.9991
+    settled = solution._replace(belief=solution.belief._replace(told_of_class=np.array([0, -9.0])))
+    assert expected_recall(settled) > 0.9999
+    # That some of its pairs are the same is not that all are.
+    turned = solution._replace(belief=solution.belief._replace(told_of_class=np.array([0, 9.0])))
+    assert expected_recall(turned) == before
+
+
+def test_two_clusters_are_the_same_or_not_by_all_pairs_between_them():
+    """A pair that seems the same, between two couples whose other three pairs do not."""
+    pairs = np.array([[0, 1], [2, 3], [0, 2], [0, 3], [1, 2], [1, 3]])
+    levels = np.repeat([[HIGH] * 3, [LOW] * 3], [3, 3], axis=0).astype(np.int8)
+    odds = np.array([9.0, 9.0, 4.0, -9.0, -9.0, -9.0])
+    belief = learn(clear_cut(0.0), told(0, 0))
+    solution = Solution(belief, pairs, levels, odds, odds, np.array([0, 0, 1, 1]), 0.5)
+    assert expected_recall(solution) > 0.99
+    alone = solution._replace(pairs=pairs[:3], levels=levels[:3], log_odds=odds[:3])
+    missed = 1 / (1 + np.exp((3 * 3.0 - 4.0) / 2))  # three were not worth comparing, 3 nats each
+    assert expected_recall(alone) == pytest.approx(2 / (2 + missed), abs=1e-3)
+    single = solution._replace(labels=np.array([0, 1, 2, 3]))
+    assert expected_recall(single) < 0.01
+
+
 # -- strangers -----------------------------------------------------------------------------------
 def drawn(rng, count, *fields):
     """Levels (count, F): of each field levels and how often they are drawn."""
@@ -246,6 +275,16 @@ def test_pairs_of_one_class_are_the_less_sure_the_more_fields_are_strange():
     clear = start.clearness(levels, start.shares(levels))
     assert clear[0] > clear[1]
     assert not clear_cut(0.0).clearness(levels, start.shares(levels)).any()
+
+
+def test_one_strange_field_of_three_is_what_look_alikes_have():
+    """Rooms of a hotel: one name less alike, and the odds fall by what strangers show there."""
+    start = with_look_alikes()
+    levels = np.array([[HIGH, HIGH, LOW]], dtype=np.int8)
+    ratio = np.exp(start.log_level[1] - start.log_level[0])
+    mean = np.mean([ratio[0, HIGH], ratio[1, HIGH], ratio[2, LOW]])
+    clear = -np.log(mean) / 5.0 * start.shares(levels)[0, 0]
+    assert start.clearness(levels, start.shares(levels))[0] == pytest.approx(clear)
 
 
 def test_an_answer_counts_once_for_its_own_pair():

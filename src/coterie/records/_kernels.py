@@ -203,11 +203,11 @@ def count_levels(levels: np.ndarray, share: np.ndarray, counts: np.ndarray) -> N
 
 @njit(cache=True, nogil=True)
 def half_at_a_time(ratio: np.ndarray, levels: np.ndarray, identifying: np.ndarray) -> float:
-    """Mean over half of the identifying fields, two at least, of the product of their ratios.
+    """Mean over half of the identifying fields, rounded down, of the product of their ratios.
 
     Elementary symmetric polynomials: `sums[k]` is Σ over k different fields, `counts[k]` how many.
     """
-    half = max(identifying.size // 2, 2)
+    half = max(identifying.size // 2, 1)
     sums, counts = np.zeros(half + 1), np.zeros(half + 1)
     sums[0] = counts[0] = 1.0
     for f in identifying:

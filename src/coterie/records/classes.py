@@ -105,7 +105,7 @@ class PairClasses(NamedTuple):
 
         with weights w, probabilities s that a class is "same" and P_c of the levels. The last term
         is of look-alikes, only of classes with s > 1/2: r_cf is P(level of f | strangers) / P(level
-        of f | c), and the mean is over all halves of the identifying fields (two at least).
+        of f | c), and the mean is over all halves of the identifying fields: one of two or three.
         """
         return _kernels.log_odds(
             levels,

@@ -120,6 +120,9 @@ class Belief(NamedTuple):
         Pairs that it was learned from.
     heard : (k,)
         How much of the log-odds of each by the fields comes from the answer about itself.
+    told_of_class : (C,)
+        What the answers about its pairs say of whether a class is "same", in nats: Σ over answers
+        of the pair's share of the class times ± log((1 − ε) / ε).
     """
 
     classes: PairClasses
@@ -131,6 +134,7 @@ class Belief(NamedTuple):
     error_rate: float
     answered: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
     heard: Float = np.empty(0)
+    told_of_class: Float = np.zeros(1)
 
     def log_odds(self, levels: NDArray[np.int8], pairs: NDArray[np.int64], rivals: Rivals) -> Float:
         """log P(same) / P(different) of pairs (m, 2) by the fields, levels (m, F), and rivals."""
@@ -243,7 +247,15 @@ def learn(
         rate,
         answers.pairs[:n_answers],
         heard,
+        _told_of_class(answers, shares, rate, n_answers),
     )
+
+
+def _told_of_class(answers: Answers, shares: Float, rate: float, n_answers: int) -> Float:
+    """See `Belief`; the anchors after the `n_answers` are no answers."""
+    wrong = np.where(np.isnan(answers.wrong), rate, answers.wrong)
+    sure = answers.weight * (np.log1p(-wrong) - np.log(wrong))
+    return np.asarray(np.where(answers.same, sure, -sure)[:n_answers] @ shares[:n_answers])
 
 
 def _possible_starts(doubt: float) -> list[tuple[_Start, float]]:

@@ -26,6 +26,7 @@ from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.records import (
     RecordProblem,
     Solution,
+    expected_precision,
     expected_recall,
     explain_levels,
     pose_records,
@@ -53,7 +54,8 @@ class RecordQuestions(Strategy):
     less for pairs of a kind that many answers are about already. One question in ten checks a
     pair that the model is sure of, and two in three when no answer is in doubt; after an answer
     against a sure pair others of its kind are asked about. Questions end
-    when the estimated recall reaches `recall` and answers bear out what seems surely the same.
+    when the estimated recall and precision reach `recall`, answers bear out what seems surely the
+    same, and no surprise is left to be followed up.
 
     Parameters
     ----------
@@ -64,7 +66,8 @@ class RecordQuestions(Strategy):
     error_rate : float or "estimate", default="estimate"
         How often answers are wrong.
     recall : float, default=0.995
-        Estimated share of the true pairs in clusters at which to stop; 1 never stops.
+        Estimated share of the true pairs that are in clusters, and of the pairs in clusters that
+        are true, at which to stop; 1 never stops.
 
     Examples
     --------
@@ -256,9 +259,21 @@ class RecordPlanner(Planner):
     def _is_enough(self, knowledge: Knowledge, solution: Solution) -> bool:
         if self.recall >= 1 or len(knowledge.constraining) < _FIRST_CHECKS:
             return False
+        found = expected_recall(solution, self.problem.exclusive), expected_precision(solution)
+        if min(found) < self.recall:
+            return False
         given = _constraints(self.problem.n, knowledge.constraining)
-        found = expected_recall(solution, self.problem.exclusive) >= self.recall
-        return found and is_borne_out(self.problem, solution, given)
+        return is_borne_out(self.problem, solution, given) and not self._is_surprised(
+            knowledge, solution, given
+        )
+
+    def _is_surprised(self, knowledge: Knowledge, solution: Solution, given: Constraints) -> bool:
+        """Whether pairs like one that an answer surprised by are still to be asked about."""
+        worth = weigh(solution)
+        followed = follow_ups(self.problem, solution, given, worth)
+        askable = np.asarray(self.context.space.candidates[worth.pairs].all(axis=1))
+        at = self._first_open(knowledge, solution, worth.pairs, followed, askable, set())
+        return at is not None
 
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
