@@ -136,6 +136,10 @@ def test_boxes_that_are_ticked_or_empty(folder, fit, run, rows):
     assert "done: 1 values not seen in fitting" in new.output
     old = [row["cluster"] for row in rows("out.csv")]
     assert [row["cluster"] for row in rows("new-out.csv")][:2] == [old[1], old[0]]
+    write("new.csv", {"done": ["x", "NA"], "n": [8, 7]})
+    assert (
+        "line 3: no value in column 'done'" in run("predict", "m", "new.csv", "-o", "o.csv").output
+    )
 
 
 def test_a_value_of_several_lines_stays_in_its_line(folder, fit):

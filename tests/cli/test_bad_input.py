@@ -116,7 +116,7 @@ CASES = [
     data("blank file", "\n\n  \n", "data.csv is empty"),
     data("only a BOM", b"\xef\xbb\xbf", "data.csv is empty"),
     data("only a header", "x,y\n", "data.csv has no rows"),
-    data("too few values", "x,y\n1,2\n3\n4,5\n", "line 3: 1 values for the 2 columns of"),
+    data("too few values", "x,y\n1,2\n3\n4,5\n", "line 3: 1 value for the 2 columns of"),
     data("too many values", 'x,y\n1,"a\nb"\n3,4,5\n', "line 4: 3 values for the 2 columns of"),
     data("open quote", 'x,y\n1,"2\n3,4\n', "unexpected end of data"),
     data("damaged UTF-8", "x,y\n\xfc,2\n3,caf".encode() + b"\xe9\n", "line 3: not UTF-8"),
@@ -317,7 +317,7 @@ def test_debug_shows_where(folder):
     result = CliRunner().invoke(main, ["fit", "data.csv", "-k", "2", "--debug"])
     assert result.exit_code == Exit.BAD_INPUT
     assert "Traceback" in result.stderr
-    assert "line 3: 1 values" in result.stderr
+    assert "line 3: 1 value for" in result.stderr
 
 
 def test_a_folder_that_must_not_be_written_to(folder, run, monkeypatch):

@@ -48,7 +48,7 @@ def test_commands_are_offered_without_loading_them():
 
 
 def test_options_and_methods_are_offered():
-    assert completed("fit", "--sc") == (["--scale"], [])
+    assert completed("fit", "--sca") == (["--scale"], [])
     offered, _ = completed("fit", "x.csv", "--method", "m")
     assert offered == [name for name in METHODS if name.startswith("m")]
 

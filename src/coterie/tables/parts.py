@@ -106,7 +106,7 @@ class CategoryPart:
     """A column of categories, one feature for each; a category not in the list gives zeros.
 
     So does an empty cell if `blank`: of a column with one value only, as boxes that are ticked or
-    not, it says as much as the value does.
+    not, it says as much as the value does. A word such as NA says that nobody knows.
     """
 
     kind: ClassVar[str] = "category"
@@ -122,7 +122,8 @@ class CategoryPart:
         if not counts:
             raise no_value(source, name)
         categories = sorted(counts)
-        if len(categories) == 1 and counts.total() < summary.n_rows:
+        blank = summary.blank > 0 and counts.total() + summary.blank == summary.n_rows
+        if len(categories) == 1 and blank:
             return cls(name, categories, blank=True)
         fill = max(categories, key=counts.__getitem__) if choices.impute else None
         return cls(name, categories, fill)
@@ -142,10 +143,11 @@ class CategoryPart:
         column = table.column(self.column)
         texts = column.texts()
         absent = column.absent
+        unknown = absent & ~column.empty if self.blank else absent
         notes = []
         if absent.any():
-            if self.fill is None and not self.blank:
-                raise missing_value(table, column, absent)
+            if self.fill is None and unknown.any():
+                raise missing_value(table, column, unknown)
             texts = np.where(absent, self.fill or "", texts)
             notes.append(Note(self.column, int(absent.sum()), self.filling))
         code_of = {category: code for code, category in enumerate(self.categories)}

@@ -131,6 +131,8 @@ class ColumnSummary:
         all are whole.
     values : Counter of str
         How often each known text occurs, if it may be a column of categories.
+    blank : int
+        Rows of such a column that hold nothing, not even a word for it.
     different : str
         Their number, in words where it is only known from below.
     known : int
@@ -155,6 +157,7 @@ class ColumnSummary:
     rises: bool = True
     whole: bool = True
     values: Counter[str] = field(default_factory=Counter)
+    blank: int = 0
     words: Counter[str] = field(default_factory=Counter)
     texts: TextSample = field(default_factory=TextSample)
 
@@ -234,6 +237,7 @@ class ColumnSummary:
         if len(self.values) <= _MOST_VALUES:
             texts = column.texts()
             self.values.update(map(str, texts[~column.absent].tolist()))
+            self.blank += int(column.empty.sum())
 
 
 def _with_commas(column: Column, plain: Numbers) -> Numbers:

@@ -114,6 +114,11 @@ class Column:
         """Which rows (n,) hold no value."""
         return missing(self.texts(), self.missing)
 
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        """Which rows (n,) hold nothing at all, not even a word for it."""
+        return missing(self.texts(), ())
+
     def known_texts(self) -> tuple[NDArray[np.object_], NDArray[np.int64], NDArray[np.int64]]:
         """The different texts (m,) in sorted order, which of them each row with a value holds, and
         those rows.
