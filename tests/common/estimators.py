@@ -109,7 +109,7 @@ CASES = [
     case(PCKMeans(exact_assignment=True), objective="falls", scikit_learn=False),
     case(LCVQE(), hard=False, fails=RANDOM_START),
     case(ConstrainedCompleteLink(), soft=False),
-    case(PPC(), fails=RANDOM_START),
+    case(PPC()),
     # xi grows, so J is measured anew every round.
     case(RDPMeans(), starts=False, fails=RANDOM_START),
     case(

@@ -43,6 +43,7 @@ _ROUNDS = (Round(2, 5), Round(5, 1))
 # While a metric is learned, what is low after a few iterations need not be so at the end.
 _TO_THE_END = 1_000_000
 _LEARNING_ROUNDS = (Round(5, 5), Round(_TO_THE_END, 1))
+_EQUAL = 1e-6  # relative: starts often end in the same place, by other sums
 _ROWS = 10_000  # that are enough to tell good starts from bad ones
 _ROWS_A_CLUSTER = 50  # or so many for each cluster, if that is more
 
@@ -126,7 +127,12 @@ def screen(
 
 
 def _lowest(runs: list[Result], count: int) -> list[Result]:
-    return sorted(runs, key=lambda result: result.history[-1])[:count]
+    """The lowest runs, rising; of equal ones the first, so that rounding never chooses."""
+    ends = np.array([found.history[-1] for found in runs])
+    rising = np.sort(ends)
+    steps = np.diff(rising, prepend=rising[0]) > _EQUAL * np.abs(rising)
+    levels = np.cumsum(steps)[np.searchsorted(rising, ends)]
+    return [runs[at] for at in np.argsort(levels, kind="stable")[:count]]
 
 
 def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, seed: int) -> Result:

@@ -2,9 +2,10 @@
 
 Density alone does not say: of several mixtures that fit the rows, one has the clusters that
 somebody was asked about. So types whose plain mixture foretells the answers clearly worse than the
-best one does are out; among the others the likelihood that new rows can be expected to have decides
-(Akaike's criterion). A third of the answers at a time is foretold by a mixture that was fitted to
-the others: full covariances of many columns have room for any answers that they are fitted to.
+best one does, by more than chance among them explains, are out; among the others the likelihood
+that new rows can be expected to have decides (Akaike's criterion). A third of the answers at a time
+is foretold by a mixture that was fitted to the others: full covariances of many columns have room
+for any answers that they are fitted to.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = ["Choice", "choose_type"]
 _MOST_ROWS = 5000  # on which types are compared
 _FOLDS = 3  # in which the answers are held out
 _CLEARLY = 3.0  # nats by which answers are foretold worse: they are 20 times less likely
+_STANDARD_ERRORS = 2.0  # of that difference, by which it is no accident of which answers came
 _MOST_SURE = 0.95  # nobody is surer of an answer than this when mixtures are compared by it
 
 
@@ -41,11 +43,14 @@ class Choice(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A type with its run, how well it foretells the answers (nats), and Akaike's criterion."""
+    """A type with its run, how well it foretells the answers, and Akaike's criterion.
+
+    `answers` (·,) is in nats, of all that was said about the same two rows together.
+    """
 
     covariance_type: str
     run: EmRun
-    answers: float
+    answers: FloatArray
     criterion: float
 
 
@@ -88,10 +93,17 @@ def choose_type(
     if not found:
         assert refusal is not None
         raise refusal
-    most = max(candidate.answers for candidate in found)
-    near = [candidate for candidate in found if candidate.answers >= most - _CLEARLY]
+    most = max(found, key=lambda candidate: candidate.answers.sum()).answers
+    near = [candidate for candidate in found if not _clearly_worse(candidate.answers, most)]
     best = max(near, key=lambda candidate: candidate.criterion)
     return Choice(best.covariance_type, best.run if whole and len(starts.each) == 1 else None)
+
+
+def _clearly_worse(answers: FloatArray, most: FloatArray) -> bool:
+    """Whether answers (m,) are foretold clearly worse than by the type that does it best."""
+    behind = most - answers
+    error = np.sqrt(behind.size) * behind.std()
+    return bool(behind.sum() > max(_CLEARLY, _STANDARD_ERRORS * error))
 
 
 def _telling_columns(rows: Rows) -> Rows:
@@ -111,10 +123,13 @@ def _folds(problem: PpcProblem, starts: Starts, constraints: Constraints, init: 
     seed, shape = problem.core.seed, problem.shape
     # Quick whatever is left: exact inference and log Ω of two thirds of the pairs may be dear.
     settings = problem.core.settings._replace(inference="mean_field")
-    order = np.random.default_rng(seed).permutation(constraints.n_pairs)
+    said = np.flatnonzero(constraints.weight > 0)
+    which, n_distinct = _which_rows(constraints.pairs[said])
+    order = np.random.default_rng(seed).permutation(n_distinct)
     found = []
-    for part in np.array_split(order, min(_FOLDS, order.size)) if order.size else ():
-        known = _some(constraints, np.setdiff1d(order, part))
+    for part in np.array_split(order, min(_FOLDS, n_distinct)) if n_distinct else ():
+        held_out = np.isin(which, part)  # with all that was said about these two rows
+        known = _some(constraints, said[~held_out])
         core = CoreGraph(known, shape.n_clusters, settings, seed, weights if weights.size else None)
         own = starts
         if isinstance(init, str) and init in ("neighborhoods", "mosaic"):  # those that hear pairs
@@ -122,8 +137,14 @@ def _folds(problem: PpcProblem, starts: Starts, constraints: Constraints, init: 
         if shape.prior is not None:  # it knows the clusters of the start
             shape = shape._replace(prior=make_prior(problem.rows, own, shape.prior.rows))
         without = make_problem(problem.rows, problem.weights, core, shape, "proportions")
-        found.append(_Fold(without, own.each[0], _some(constraints, np.sort(part))))
+        found.append(_Fold(without, own.each[0], _some(constraints, said[held_out])))
     return found
+
+
+def _which_rows(pairs: IntArray) -> tuple[IntArray, int]:
+    """Numbers (m,) of the two rows of each pair, and how many two rows there are."""
+    distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+    return which.ravel(), distinct.shape[0]
 
 
 def _some(constraints: Constraints, pairs: IntArray) -> Constraints:
@@ -154,29 +175,30 @@ def _candidate(
     weights = problem.weights.weights
     likelihood = float(of_rows @ weights if weights.size else of_rows.sum())
     mixed = len({kind for fold in folds for kind in fold.held_out.kind.tolist()}) > 1
-    answers = 0.0
+    answers = []
     for fold in folds:  # from the fold's own start, and from the mixture that knows no pairs
         theirs = fold.problem.reshaped(fold.problem.shape._replace(covariance_type=covariance_type))
         begin = [mixture_of(fold.start, starts.given, theirs.shape), *mixtures[1:]]
         ended = best_run(theirs, begin, 1, max_iter, tol)
         resp = _log_densities(shown, ended.state.mixture)
         log_sum_rows(resp)
-        answers += foretold(fold.held_out, resp, picked=not mixed)
-    return _Candidate(covariance_type, run, answers, likelihood - n_parameters(mixture))
+        answers.append(foretold(fold.held_out, resp, picked=not mixed))
+    each = np.concatenate(answers) if answers else np.zeros(0)
+    return _Candidate(covariance_type, run, each, likelihood - n_parameters(mixture))
 
 
 def _log_densities(shown: Rows, mixture: Mixture) -> FloatArray:
     return np.concatenate(list(map_blocks(shown, cluster_log_densities, mixture)))
 
 
-def foretold(constraints: Constraints, resp: FloatArray, *, picked: bool) -> float:
-    """log P(answers | posteriors of the plain mixture), rows independent given `resp` (n, K).
+def foretold(constraints: Constraints, resp: FloatArray, *, picked: bool) -> FloatArray:
+    """log P(answers | posteriors of the plain mixture), summed for each two rows, (·,).
 
-    An answer of certainty γ is right with probability γ, and counts as often as its weight says.
-    Nobody is more than .95 sure here, so that one answer never decides alone; a hard one counts
-    once. Pairs of one kind only (neighbours in an image) were `picked` by what they are: of those
-    it is by how much likelier they are than two rows picked at random, or one cluster that takes
-    everything would foretell all must-links.
+    Rows are independent given `resp` (n, K). An answer of certainty γ is right with probability γ,
+    and counts as often as its weight says. Nobody is more than .95 sure here, so that one answer
+    never decides alone; a hard one counts once. Pairs of one kind only (neighbours in an image)
+    were `picked` by what they are: of those it is by how much likelier they are than two rows
+    picked at random, or one cluster that takes everything would foretell all must-links.
     """
     i, j = constraints.pairs.T
     must = constraints.kind > 0
@@ -193,7 +215,10 @@ def foretold(constraints: Constraints, resp: FloatArray, *, picked: bool) -> flo
     if picked:
         share = resp.mean(axis=0)
         value -= log_chance(np.full(must.size, share @ share))
-    return float(times @ value)
+    which, n_distinct = _which_rows(constraints.pairs)
+    summed: FloatArray = np.zeros(n_distinct)
+    np.add.at(summed, which, times * value)
+    return summed
 
 
 def _sample(constraints: Constraints, seed: int) -> IntArray:
