@@ -133,13 +133,13 @@ def single_starts(problem: MosaicProblem, n_clusters: int, seeds: range) -> list
 def _cut_points(prototypes: Array, n_clusters: int) -> NDArray[np.float64]:
     """Points (M, K) of unit length that K-Means parts as a normalised cut would.
 
-    Of the graph of the log2 M nearest prototypes of each (a graph of nearest neighbours holds
-    together from about log M on): leading eigenvectors of D^-1/2 A D^-1/2.
+    Of the graph of the 2 ln M nearest prototypes of each (a graph of nearest neighbours holds
+    together from about ln M on, and barely): leading eigenvectors of D^-1/2 A D^-1/2.
     """
     squares = np.square(prototypes).sum(axis=1)
     gaps = squares[:, None] + squares - 2.0 * prototypes @ prototypes.T
     np.fill_diagonal(gaps, np.inf)
-    few = min(int(np.ceil(np.log2(len(prototypes)))), len(prototypes) - 1)
+    few = min(int(np.ceil(2.0 * np.log(len(prototypes)))), len(prototypes) - 1)
     graph = np.zeros(gaps.shape)
     np.put_along_axis(graph, np.argpartition(gaps, few - 1, axis=1)[:, :few], 1.0, axis=1)
     graph += graph.T
