@@ -20,6 +20,7 @@ __all__ = [
     "centers_of",
     "distances_to",
     "least_cost",
+    "least_distances",
     "nearest_centers",
     "nearest_within",
     "own_block",
@@ -76,6 +77,18 @@ def _distances(block: Block, to: CentersOf) -> Iterator[tuple[int, int, Array]]:
         part = np.maximum(part + distortion.row_term(piece, A)[:, None], 0.0)
         part = part.astype(block.rows.dtype, copy=False)
         yield lo, hi, np.sqrt(part, out=part) if to.root else part
+
+
+def least_distances(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> Array:
+    """Distortion (n,) of every row to its nearest centre."""
+    return join(map_blocks(rows, _nearest_block, centers_of(rows, centers, distortion, A)), rows.n)
+
+
+def _nearest_block(block: Block, to: CentersOf) -> Array:
+    gaps = np.empty(block.stop - block.start, dtype=block.rows.dtype)
+    for lo, hi, part in _distances(block, to):
+        gaps[lo:hi] = part.min(axis=1)
+    return gaps
 
 
 def least_cost(rows: Rows, centers: Array, distortion: Distortion, A: Array | None) -> float:

@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 _WORTHWHILE = 1e-2  # share of the core's energy that a fresh search must save to be tried again
 _ROUNDING = 1e-13  # share of the objective that is no fall: it differs between dense and CSR rows
 _SMALL_CROWD = 15_000  # up to this size it is searched afresh in every iteration
+EQUAL = 1e-6  # relative: runs often end in the same place, by other sums
 
 
 class Start(NamedTuple):
@@ -99,6 +100,25 @@ def run(
     if learning:
         now = _without_savings(now)
     return Result(now, centers, problem.without_costs(geometry), history, converged, stopped)
+
+
+def go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, seed: int) -> Result:
+    """The run that ended in `found`, up to `max_iter` iterations; the last is made once more."""
+    before = found.history[:-1]
+    if found.converged or max_iter <= len(found.history):
+        return found
+    start = Start(found.centers, found.assignment.core.nodes)
+    most = max_iter - len(before)
+    result = run(
+        problem, start, found.geometry, max_iter=most, tol=tol, seed=seed, done=len(before)
+    )
+    return result._replace(history=before + result.history)
+
+
+def is_lower(one: Result, other: Result) -> bool:
+    """Whether a run ended lower than another, by more than rounding may make of it."""
+    end, bar = one.history[-1], other.history[-1]
+    return end < bar - EQUAL * abs(bar)
 
 
 def _without_savings(now: Assignment) -> Assignment:

@@ -3,7 +3,8 @@
 One start is a gamble, on text above all; ten whole runs cost ten times as much. After a few
 iterations the objectives of the starts are already in the order that they end in, nearly. Before
 the first, where centres are single rows or small groups, they are not. Where a metric is learned
-it takes longer, and some are run to their end.
+it takes longer, and some are run to their end. Centres of the best are then moved as far as that
+pays (`relocate`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, Measure
-from coterie.cluster.kmeans.run import Result, Start, run
+from coterie.cluster.kmeans.relocation import relocate
+from coterie.cluster.kmeans.run import EQUAL, Result, Start, go_on, run
 from coterie.data import gather
 
 __all__ = [
@@ -43,7 +45,6 @@ _ROUNDS = (Round(2, 5), Round(5, 1))
 # While a metric is learned, what is low after a few iterations need not be so at the end.
 _TO_THE_END = 1_000_000
 _LEARNING_ROUNDS = (Round(5, 5), Round(_TO_THE_END, 1))
-_EQUAL = 1e-6  # relative: starts often end in the same place, by other sums
 _ROWS = 10_000  # that are enough to tell good starts from bad ones
 _ROWS_A_CLUSTER = 50  # or so many for each cluster, if that is more
 
@@ -108,7 +109,7 @@ def _like(problem: KMeansProblem, rows: Array, weights: Array | None) -> KMeansP
 def screen(
     stage: Stage, starts: list[Start], geometry: Geometry, *, max_iter: int, tol: float, seed: int
 ) -> Result:
-    """The lowest of short runs from `starts`, under the problem of the stage."""
+    """The lowest of short runs from `starts`, then moved on, under the problem of the stage."""
     runs: list[Result] = []
     rounds = _ROUNDS if stage.problem.settings.form is None else _LEARNING_ROUNDS
     for start in starts:
@@ -120,32 +121,20 @@ def screen(
         runs = _lowest(runs, last.keep)
         few = min(coming.iterations, max_iter)
         for number, found in enumerate(runs):
-            runs[number] = _go_on(stage.problem, found, few, tol, seed)
+            runs[number] = go_on(stage.problem, found, few, tol, seed)
             if runs[number].stopped:
                 return _lowest(runs, 1)[0]._replace(stopped=True)
-    return _lowest(runs, 1)[0]
+    best = _lowest(runs, 1)[0]
+    return relocate(stage.problem, best, geometry, max_iter=max_iter, tol=tol, seed=seed)
 
 
 def _lowest(runs: list[Result], count: int) -> list[Result]:
     """The lowest runs, rising; of equal ones the first, so that rounding never chooses."""
     ends = np.array([found.history[-1] for found in runs])
     rising = np.sort(ends)
-    steps = np.diff(rising, prepend=rising[0]) > _EQUAL * np.abs(rising)
+    steps = np.diff(rising, prepend=rising[0]) > EQUAL * np.abs(rising)
     levels = np.cumsum(steps)[np.searchsorted(rising, ends)]
     return [runs[at] for at in np.argsort(levels, kind="stable")[:count]]
-
-
-def _go_on(problem: KMeansProblem, found: Result, max_iter: int, tol: float, seed: int) -> Result:
-    """The run that ended in `found`, up to `max_iter` iterations; the last is made once more."""
-    before = found.history[:-1]
-    if found.converged or max_iter <= len(found.history):
-        return found
-    start = Start(found.centers, found.assignment.core.nodes)
-    most = max_iter - len(before)
-    result = run(
-        problem, start, found.geometry, max_iter=most, tol=tol, seed=seed, done=len(before)
-    )
-    return result._replace(history=before + result.history)
 
 
 class Screened(NamedTuple):

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
 
 from coterie._typing import Array
-from coterie.cluster.distances import distances_to
+from coterie.cluster.distances import distances_to, least_distances
 from coterie.cluster.kmeans.oversampling import oversampled, thinned
 from coterie.cluster.kmeans.problem import KMeansProblem, Measure
 from coterie.cluster.labelling import measure_rows, sums_by_label
@@ -173,7 +173,13 @@ def _neighbors(graph: Any, row: int) -> Array:
     return graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
 
 
-def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any) -> Array:
+def plus_plus(
+    problem: KMeansProblem,
+    measure: Measure,
+    centers: Array,
+    rng: Any,
+    trials: int | None = None,
+) -> Array:
     """Complete `centers` (p, d) to K by k-means++ with greedy trials, in the distortion itself.
 
     Of very many rows by k-means||, wherever they are kept: a pass for each centre, with a number
@@ -185,13 +191,13 @@ def plus_plus(problem: KMeansProblem, measure: Measure, centers: Array, rng: Any
         candidates, near = oversampled(problem, centers, A, int(rng.integers(2**31)))
         return thinned(problem.distortion, A, candidates, near, given, k, rng)
     weights = problem.weights if problem.weights.size else np.ones(n)
-    trials = 2 + int(np.log(k))
+    trials = 2 + int(np.log(k)) if trials is None else trials
     centers = np.asarray(centers)
     if not len(centers):
         first = rng.choice(n, p=weights / weights.sum())
         centers = problem.as_centers(np.array([first]), measure)
     A = shared_metric(measure.A)
-    gap = distances_to(problem.rows, centers, problem.distortion, A).min(axis=1)
+    gap = least_distances(problem.rows, centers, problem.distortion, A)
     while len(centers) < k:
         mass = np.cumsum(weights * gap)
         if mass[-1] > 0:
