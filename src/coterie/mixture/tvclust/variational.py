@@ -345,20 +345,31 @@ def _kept_apart(
         ) from error
 
 
-def foretold(data: TwoViews, factors: Factors, priors: Priors) -> FloatArray:
-    """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself."""
+def foretold(data: TwoViews, factors: Factors, priors: Priors, *, seen: bool) -> FloatArray:
+    """ln p(answer) (m,) of the pairs as the components foretell them, each row by itself.
+
+    By components that have `seen` these rows, or by what they are without them.
+    """
     core, evidence = data.evidence.core, data.evidence
     ends = core.slots_of(evidence.constraints.pairs)
     known = np.flatnonzero((ends >= 0).all(axis=1))
     agreement = np.ones(len(ends))
     if not known.size:
         return np.zeros(len(ends))
-    scores = _left_out_scores(data, factors)
+    scores = (_scores if seen else _left_out_scores)(data, factors)
     kernels.soften(scores, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
     found = np.empty(known.size)
     kernels.edge_agreement(np.ascontiguousarray(ends[known]), scores, found)
     agreement[known] = np.clip(found, 0.0, 1.0)
     return evidence.foretold(agreement, priors.p, priors.q)
+
+
+def _scores(data: TwoViews, factors: Factors) -> FloatArray:
+    """E ln of weight and density (r, T) of the core's rows."""
+    components, rows = factors.components(data.family), data.evidence.core.rows
+    parts = np.array_split(rows, 1 + rows.size // _TAKEN)
+    scores = np.concatenate([components.score(data.rows.take(part)) for part in parts])
+    return np.asarray(scores + components.log_weights)
 
 
 def _left_out_scores(data: TwoViews, factors: Factors) -> FloatArray:
