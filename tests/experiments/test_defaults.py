@@ -7,6 +7,7 @@ to the letter: a cell that fails and is not listed, and a listed one that does n
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments" / "de
 
 from bars import BELOW_K_MEANS, FLOOR, WORSE_WITH_PAIRS, Miss, known, misses
 from contestants import OURS
+from renew import renewed
 from sets import MADE, MOST, REAL, table
 
 from coterie.estimators import ESTIMATORS
@@ -100,3 +102,21 @@ def test_true_pairs_spoil_nothing_and_nobody_told_k_is_far_below_k_means(name):
     mended = listed - found.keys()
     assert not new, f"not in known.toml: {new}"
     assert not mended, f"mended, so take them out of known.toml: {sorted(mended)}"
+
+
+def test_renewing_keeps_causes_and_says_where_there_is_none():
+    before = known()
+    again = tomllib.loads(renewed(list(before), before))["miss"]
+    assert {
+        Miss(entry["bar"], entry["method"], name, share): entry["cause"]
+        for entry in again
+        for name, shares in entry["cells"].items()
+        for share in shares
+    } == before
+    some = next(iter(before))
+    moved, fresh = some._replace(set="another"), Miss(BELOW_K_MEANS, "new", "iris", 0.1)
+    entries = tomllib.loads(renewed([moved], before))["miss"]
+    assert [(entry["cells"], entry["cause"]) for entry in entries] == [
+        ({"another": [some.share]}, before[some])
+    ]
+    assert "Not looked into" in renewed([fresh], before)

@@ -10,16 +10,22 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import BayesianGaussianMixture
 
-from coterie.constraints import Constraints
-from coterie.data import centered
+from coterie.constraints import Constraints, sample_pairs
+from coterie.data import Rows, centered
 from coterie.exceptions import CoterieWarning
 from coterie.mixture import TVClust
-from coterie.mixture.tvclust.families import Gaussian
+from coterie.mixture.tvclust.families import AxisGaussian, Gaussian, Poisson, TiedGaussian
 from coterie.mixture.tvclust.pairs import Beta, PairEvidence
 from coterie.mixture.tvclust.passes import Comparison
 from coterie.mixture.tvclust.search import Ascent, climb, improve
 from coterie.mixture.tvclust.start import measure_columns, start_sizes
-from coterie.mixture.tvclust.variational import Alpha, Priors, TwoViews
+from coterie.mixture.tvclust.variational import (
+    Alpha,
+    Priors,
+    TwoViews,
+    _left_out_scores,
+    run_variational,
+)
 
 
 def true_pairs(y, m, seed=0):
@@ -254,3 +260,46 @@ def test_hard_pairs_too_say_what_a_cluster_is():
     model = TVClust(random_state=0).fit(X, constraints=Constraints.from_labels(known))
     assert model.n_clusters_ == 3
     assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+# -- answers that are foretold, not remembered ---------------------------------------------------
+@pytest.mark.parametrize("name", ["full", "tied", "diag", "poisson"])
+def test_rows_are_foretold_by_components_of_the_other_rows(name):
+    """Against sums over the rows that are left, for each fifth of the rows in pairs."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.poisson(1.0 + 4.0 * y[:, None], size=(60, 3)).astype(float)
+    weights = rng.uniform(0.5, 2.0, size=60)
+    family = {
+        "full": Gaussian(X.var(0), 1.0, 5.0),
+        "tied": TiedGaussian(X.var(0), 1.0, 5.0),
+        "diag": AxisGaussian(X.var(0), 0.5, 1.0, 4.0, shared=False),
+        "poisson": Poisson(X.mean(0), 0.5),
+    }[name]
+    evidence = PairEvidence(true_pairs(y, 30))
+    view = TwoViews(Rows(X), weights, evidence, family)
+    priors = Priors(Beta(10, 1), Beta(10, 1), Alpha(1.0))
+    factors = run_variational(view, y, 5, priors, max_iter=0, tol=0.0, rng=rng).factors
+    found = _left_out_scores(view, factors)
+    known = evidence.core.rows
+    for first in range(5):
+        own = np.arange(first, known.size, 5)
+        left = np.setdiff1d(np.arange(60), known[own])
+        statistics = np.zeros_like(factors.statistics)
+        family.add(X[left], weights[left, None] * np.eye(5)[y[left]], statistics)
+        others = factors._replace(statistics=statistics).components(family)
+        expected = others.score(X[known[own]]) + others.log_weights
+        np.testing.assert_allclose(found[own], expected, rtol=1e-7)
+
+
+def test_a_few_answers_do_not_choose_what_only_remembers_them():
+    """Wine, one answer for ten rows: seven clusters of independent columns (.63) remembered them
+    as well as three full ones (.95) foretell them.
+    """
+    X, y = load_wine(return_X_y=True)
+    found = []
+    for draw in range(3):
+        known = sample_pairs(y, 17, random_state=draw)
+        model = TVClust(random_state=0).fit(X, constraints=known)
+        found.append(adjusted_rand_score(y, model.labels_))
+    assert np.mean(found) > 0.9, found

@@ -60,11 +60,15 @@ class Ascent(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A run, the data with its family, and how well it foretells the answers, in nats."""
+    """A run, the data with its family, and how well it foretells the answers, in nats.
+
+    `answers` by the components as they are, `unseen` by components without the rows in question.
+    """
 
     data: TwoViews
     run: Variational
     answers: float
+    unseen: float
 
     @property
     def bound(self) -> float:
@@ -81,9 +85,14 @@ class Problem(NamedTuple):
 
 
 def ranked(candidates: list[Candidate]) -> list[Candidate]:
-    """Highest bound first; those that foretell answers clearly worse than the best come last."""
-    most = max(candidate.answers for candidate in candidates)
-    return sorted(candidates, key=lambda c: (c.answers < most - _CLEARLY, -c.bound))
+    """Highest bound first; those that foretell answers clearly worse than the best come last.
+
+    Answers to what they have not seen come first: of full covariances of many columns the best by
+    answers alone are those that remember most.
+    """
+    unseen = max(candidate.unseen for candidate in candidates) - _CLEARLY
+    answers = max(c.answers for c in candidates if c.unseen >= unseen) - _CLEARLY
+    return sorted(candidates, key=lambda c: (c.unseen < unseen, c.answers < answers, -c.bound))
 
 
 def search(
@@ -112,11 +121,17 @@ def search(
 
 
 def _promising(runs: list[Candidate], n_kept: int) -> list[Candidate]:
-    """The best few by the bound and the best few by the answers foretold."""
+    """The best few by the bound, and by the answers foretold, seen and unseen."""
     few = max(n_kept, len(runs) // 6)  # of sizes and families that tell little yet
-    by_bound = sorted(range(len(runs)), key=lambda r: -runs[r].bound)[:few]
-    by_answers = sorted(range(len(runs)), key=lambda r: (-runs[r].answers, -runs[r].bound))[:few]
-    return [runs[r] for r in sorted({*by_bound, *by_answers})]
+    judges = (
+        [run.bound for run in runs],
+        [run.answers for run in runs],
+        [run.unseen for run in runs],
+    )
+    chosen: set[int] = set()
+    for values in judges:
+        chosen |= set(sorted(range(len(runs)), key=lambda r: (-values[r], -runs[r].bound))[:few])
+    return [runs[r] for r in sorted(chosen)]
 
 
 def _part(view: TwoViews, rows: IntArray) -> TwoViews:
@@ -185,7 +200,7 @@ def climb(
         rng=rng,
         listen=listen,
     )
-    return Candidate(view, run, float(foretold(view, run.factors, ascent.priors).sum()))
+    return _candidate(view, run, ascent)
 
 
 def _feasible(
@@ -208,7 +223,7 @@ def _further(
     candidate: Candidate, ascent: Ascent, rng: np.random.Generator, max_iter: int | None = None
 ) -> Candidate:
     """The same run, some iterations further or to its end."""
-    view, run, _ = candidate
+    view, run = candidate.data, candidate.run
     left = ascent.max_iter - len(run.bounds)
     left = left if max_iter is None else min(left, max_iter)
     if run.converged or left <= 0:
@@ -216,7 +231,14 @@ def _further(
     more = go_on(view, run.factors, ascent.priors, max_iter=left, tol=ascent.tol, rng=rng)
     bounds = np.concatenate([run.bounds, more.bounds])
     whole = Variational(more.factors, bounds, more.converged)
-    return Candidate(view, whole, float(foretold(view, more.factors, ascent.priors).sum()))
+    return _candidate(view, whole, ascent)
+
+
+def _candidate(view: TwoViews, run: Variational, ascent: Ascent) -> Candidate:
+    told, unseen = (
+        float(foretold(view, run.factors, ascent.priors, seen=seen).sum()) for seen in (True, False)
+    )
+    return Candidate(view, run, told, unseen)
 
 
 def _labels(candidate: Candidate) -> IntArray:
@@ -231,7 +253,7 @@ def improve(
     candidate: Candidate, comparable: Comparison, ascent: Ascent, rng: np.random.Generator
 ) -> Candidate:
     """Split and merge components while that raises the bound and keeps the answers foretold."""
-    told = candidate.answers  # the most so far: many small losses are a large one
+    told, unseen = candidate.answers, candidate.unseen  # the most so far: many small losses add up
     while True:
         labels = _labels(candidate)
         for move in _proposals(candidate, labels, comparable, ascent, rng):
@@ -240,9 +262,9 @@ def improve(
             if trial is None or trial.bound <= candidate.bound + ascent.tol * len(labels):
                 continue
             trial = _further(trial, ascent, rng)
-            if trial.answers >= told - _CLEARLY:
+            if trial.answers >= told - _CLEARLY and trial.unseen >= unseen - _CLEARLY:
                 candidate = _joined(candidate, trial)
-                told = max(told, candidate.answers)
+                told, unseen = max(told, trial.answers), max(unseen, trial.unseen)
                 break
         else:
             return candidate
