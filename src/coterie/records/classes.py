@@ -29,12 +29,14 @@ from numpy.typing import NDArray
 from coterie.progress import keep_going
 from coterie.records import _kernels
 from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING, SCORES
+from coterie.records.sizes import compare_sizes
 
 __all__ = ["PairClasses", "fit_classes"]
 
 Float = NDArray[np.float64]
 
 _MOST_CLASSES = 6
+_MOST_DIVISIONS = 3  # of classes that are "same", beyond those
 _ITERATIONS = 60
 _TRIAL_ITERATIONS = 8
 _CLEARING = 10  # iterations in which strangers leave the classes that are "same"
@@ -137,7 +139,10 @@ class PairClasses(NamedTuple):
 
 
 def fit_classes(
-    levels: NDArray[np.int8], background: NDArray[np.int8], n_records: int
+    levels: NDArray[np.int8],
+    background: NDArray[np.int8],
+    n_records: int,
+    pairs: NDArray[np.int64] | None = None,
 ) -> PairClasses:
     """Classes of candidate pairs, and which of them are "same".
 
@@ -149,22 +154,45 @@ def fit_classes(
         Of random pairs, which are strangers.
     n_records : int
         One pair in so many of all is taken to be of the same record, to begin with.
+    pairs : (m, 2), optional
+        The candidate pairs: how many records hang together by them tells more of the classes.
     """
+    every = levels
     strangers = _shape_of(background, n_records)
     per_candidate = 0.5 * n_records * (n_records - 1) / max(len(levels), 1)
-    levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)]
+    if len(levels) > _MOST_PAIRS:
+        levels = levels[np.linspace(0, len(levels) - 1, _MOST_PAIRS).astype(np.int64)]
     if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
         return _by_expectation(strangers, n_records)
     share = _start(levels, strangers, n_records)
     centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
     fit = _run(levels, share, centres, _ITERATIONS)
     fit = _grow(levels, fit, strangers)
+    if pairs is not None:
+        fit = _divide_same(levels, fit, strangers, _Everything(n_records, pairs, every))
     same, identifying = label_classes(fit.log_level, strangers)
     separation = float(np.square(fit.share).sum(axis=1).mean())
     found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0, identifying)
     found = _with_strangers(found, strangers, per_candidate)
     found = _cleared(found, levels, np.concatenate([fit.centres, strangers[None]]))
+    if pairs is not None:
+        found = _weighed_by_size(found, n_records, pairs, every)
     return found._replace(doubt=_doubt(found.log_odds(levels)), middle=_middle(found, levels))
+
+
+def _weighed_by_size(
+    classes: PairClasses, n: int, pairs: NDArray[np.int64], levels: NDArray[np.int8]
+) -> PairClasses:
+    """Less likely "same" where that would make things larger than the class that agrees most."""
+    top = int(classes.same.argmax())
+    others = [c for c in np.flatnonzero(classes.same > 0.5).tolist() if c != top]
+    if not others:
+        return classes
+    of_class = classes.shares(levels).argmax(axis=1)
+    same = classes.same.copy()
+    for c in others:
+        same[c] *= compare_sizes(n, pairs[of_class == top], pairs[of_class == c]).share
+    return classes._replace(same=same)
 
 
 def _with_strangers(classes: PairClasses, shape: Float, per_candidate: float) -> PairClasses:
@@ -301,6 +329,49 @@ def _grow(levels: NDArray[np.int8], fit: _Fit, strangers: Float) -> _Fit:
             return fit
         fit = more
     return fit
+
+
+class _Everything(NamedTuple):
+    """All candidates, where classes are learned from some of them."""
+
+    n_records: int
+    pairs: NDArray[np.int64]
+    levels: NDArray[np.int8]
+
+
+def _divide_same(
+    levels: NDArray[np.int8], fit: _Fit, strangers: Float, all_pairs: _Everything
+) -> _Fit:
+    """Split classes that are "same" further, where a part makes larger things than the rest.
+
+    They are few of the pairs, so `_grow` is done with other classes before their turn comes; and
+    what they are made of decides what is joined. The sizes and the levels must together pay for
+    the class. The levels alone do not count: kinds of slips are kinds of pairs too.
+    """
+    everything = np.arange(len(levels))
+    for _ in range(_MOST_DIVISIONS):
+        same, _ = label_classes(fit.log_level, strangers)
+        for c in np.argsort(-same, kind="stable")[: (same > 0.5).sum()].tolist():
+            more = _run(levels, *_split(levels, fit, everything, c, strangers), _ITERATIONS)
+            unlike = _unlike_in_size(more, strangers, all_pairs)
+            gain = more.likelihood - fit.likelihood + unlike
+            if unlike > 0 and gain > _price_of_class(levels, more.share[:, -2:]):
+                fit = more
+                break
+        else:
+            return fit
+    return fit
+
+
+def _unlike_in_size(fit: _Fit, strangers: Float, all_pairs: _Everything) -> float:
+    """Evidence, in nats, that the last two classes are not of one kind, by the sizes of things."""
+    same, _ = label_classes(fit.log_level, strangers)
+    sure, other = (-2, -1) if same[-2] > same[-1] else (-1, -2)
+    n, pairs, levels = all_pairs
+    share = np.empty((len(levels), same.size))
+    _kernels.expect(levels, fit.log_weight, fit.log_level, share)
+    of_class = share.argmax(axis=1) - same.size
+    return max(0.0, -compare_sizes(n, pairs[of_class == sure], pairs[of_class == other]).log_odds)
 
 
 def _price_of_class(levels: NDArray[np.int8], share: Float) -> float:

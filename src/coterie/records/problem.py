@@ -97,7 +97,7 @@ def pose(fields: list[Field], exclusive: Int, extra: Int) -> RecordProblem:
     found = find_candidates(fields, exclusive=exclusive)
     pairs = unique_pairs(np.concatenate([found, extra]), n)
     levels = comparison.levels(pairs)
-    classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n)
+    classes = fit_classes(levels, comparison.levels(_random_pairs(n)), n, pairs)
     rivals = find_rivals(n, pairs, classes.log_odds(levels))
     anchors = anchors_of(classes, pairs, levels)
     return RecordProblem(n, comparison, pairs, levels, classes, exclusive, rivals, anchors)
