@@ -143,6 +143,8 @@ def fit_classes(
     background: NDArray[np.int8],
     n_records: int,
     pairs: NDArray[np.int64] | None = None,
+    *,
+    some_are_same: bool = False,
 ) -> PairClasses:
     """Classes of candidate pairs, and which of them are "same".
 
@@ -156,6 +158,10 @@ def fit_classes(
         One pair in so many of all is taken to be of the same record, to begin with.
     pairs : (m, 2), optional
         The candidate pairs: how many records hang together by them tells more of the classes.
+    some_are_same : bool, default=False
+        Whether that is known, as it is of two files that somebody links. Then the class that
+        agrees most is one that has pairs, though not more than there are records, rather than
+        one that was only expected.
     """
     every = levels
     strangers = _shape_of(background, n_records)
@@ -170,7 +176,13 @@ def fit_classes(
     fit = _grow(levels, fit, strangers)
     if pairs is not None:
         fit = _divide_same(levels, fit, strangers, _Everything(n_records, pairs, every))
-    same, identifying = label_classes(fit.log_level, strangers)
+    may_lead = None
+    if (
+        some_are_same
+    ):  # a class of which something was learned, and not more pairs than there can be
+        held = fit.share.sum(axis=0) * len(every) / len(levels)
+        may_lead = (held >= _PRIOR) & (held <= n_records)
+    same, identifying = label_classes(fit.log_level, strangers, may_lead)
     separation = float(np.square(fit.share).sum(axis=1).mean())
     found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0, identifying)
     found = _with_strangers(found, strangers, per_candidate)
@@ -413,13 +425,15 @@ def _split(
     )
 
 
-def label_classes(log_level: Float, strangers: Float) -> tuple[Float, NDArray[np.int64]]:
+def label_classes(
+    log_level: Float, strangers: Float, may_lead: NDArray[np.bool_] | None = None
+) -> tuple[Float, NDArray[np.int64]]:
     """Probability that each class is "same", (C,), and the fields that identify, (I,).
 
-    The class that agrees most is "same". Another one is compared with it and with strangers in
-    every field that identifies (by Kullback-Leibler, at least one nat and a tenth of all); its
-    second smallest place between the two says how likely it is "same": one field may have
-    changed, two say that these are others.
+    The class that agrees most (of those that `may_lead`, if any) is "same". Another one is
+    compared with it and with strangers in every field that identifies (by Kullback-Leibler, at
+    least one nat and a tenth of all); its second smallest place between the two says how likely it
+    is "same": one field may have changed, two say that these are others.
     """
     agreement = _agreement(np.exp(log_level))  # (C, F)
     base = _agreement(strangers[None])[0]
@@ -427,6 +441,8 @@ def label_classes(log_level: Float, strangers: Float) -> tuple[Float, NDArray[np
         logs = np.where(_PRESENT, log_level - np.log(strangers), 0.0)
     knowledge = (np.where(_PRESENT, np.exp(log_level), 0.0) * logs).sum(axis=2)  # KL, (C, F)
     above = np.where(agreement > base, knowledge, 0.0).sum(axis=1)
+    if may_lead is not None and may_lead.any():
+        above = np.where(may_lead, above, -np.inf)
     top = int(above.argmax())
     information = np.where(agreement[top] > base, knowledge[top], 0.0)
     identifying = information >= max(1.0, 0.1 * information.max(initial=0.0))
