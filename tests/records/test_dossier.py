@@ -217,8 +217,13 @@ def two_shops(seed, shared):
 def test_two_files_that_agree_in_one_field_alone_are_linked(seed):
     columns, truth = two_shops(seed, 70)
     precision, recall, _ = pairwise(Dossier(exclusive="shop").fit(columns).labels_, truth)
-    assert precision > 0.7  # models of one brand that differ in a letter are joined too
+    assert precision > 0.9
     assert recall > 0.9
+
+
+def test_two_files_with_nothing_in_common_are_not_joined():
+    columns, truth = two_shops(1, 0)
+    assert Dossier(exclusive="shop").fit(columns).n_clusters_ == truth.size
 
 
 def test_hard_answers_against_exclusive_groups_are_refused(easy):

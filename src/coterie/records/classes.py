@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from coterie.progress import keep_going
 from coterie.records import _kernels
 from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING, SCORES
+from coterie.records.rivals import find_rivals
 from coterie.records.sizes import compare_sizes
 
 __all__ = ["PairClasses", "fit_classes"]
@@ -51,6 +52,7 @@ _LOOK_ALIKES = 0.01  # things that look the same, for each pair of a class that 
 _LARGEST_RATIO = 30.0  # nats, of strangers to a class in one field
 _FAR = 20.0  # nats from look-alikes, and as far on their side: beyond that is no clearer
 _FIVE = 5.0  # nats that clearness is counted in
+_BEST_ARE_SAME = 0.5  # of pairs of two linked files most like each other, to begin with
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
 _SAME_SHAPE = np.array(
@@ -166,11 +168,14 @@ def fit_classes(
     every = levels
     strangers = _shape_of(background, n_records)
     per_candidate = 0.5 * n_records * (n_records - 1) / max(len(levels), 1)
-    if len(levels) > _MOST_PAIRS:
-        levels = levels[np.linspace(0, len(levels) - 1, _MOST_PAIRS).astype(np.int64)]
+    some = np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)
+    levels = levels[some]
     if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
         return _by_expectation(strangers, n_records)
-    share = _start(levels, strangers, n_records)
+    share = _start(every, strangers, n_records)
+    if some_are_same and pairs is not None:
+        share = _start_at_best(share, pairs, n_records)
+    share = share[some]
     centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
     fit = _run(levels, share, centres, _ITERATIONS)
     fit = _grow(levels, fit, strangers)
@@ -295,6 +300,18 @@ def _start(levels: NDArray[np.int8], strangers: Float, n_records: int) -> Float:
     ratio[:, _PRESENT] = np.log(shape[:, _PRESENT] / strangers[:, _PRESENT])
     odds = sum(ratio[f, levels[:, f]] for f in range(levels.shape[1])) - np.log(n_records)
     chance = 1.0 / (1.0 + np.exp(-np.clip(odds, -50, 50)))
+    return np.column_stack([chance, 1.0 - chance])
+
+
+def _start_at_best(share: Float, pairs: NDArray[np.int64], n_records: int) -> Float:
+    """Shares (m, 2) where pairs whose two records are most like each other are likely the same.
+
+    However little two files write alike: what they have in common is among these.
+    """
+    low, high = pairs.T
+    partner = find_rivals(n_records, pairs, share[:, 0]).partner
+    is_best = (partner[low] == high) & (partner[high] == low)
+    chance = np.where(is_best, np.maximum(share[:, 0], _BEST_ARE_SAME), share[:, 0])
     return np.column_stack([chance, 1.0 - chance])
 
 
