@@ -188,6 +188,44 @@ def test_records_of_one_source_are_never_joined(easy):
         assert len(set(held)) == held.size
 
 
+def two_shops(seed, shared):
+    """120 things; a shop writes them otherwise than the other, and most prices are not given."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for thing in range(120):
+        brand = rng.choice(["Sony", "Canon", "Bose", "LG", "Samsung", "Philips", "JVC"])
+        goods = rng.choice(["Digital Camera", "LCD HDTV", "Headphones", "Speaker", "Freezer"])
+        letters, number = "".join(rng.choice(list("ABDKRX"), 2)), rng.integers(100, 999)
+        color = rng.choice(["Black", "Silver"])
+        one = f"{brand} {color} {goods} - {letters}{number}"
+        about = f"{brand} {goods} {letters}{number}/ energy star/ 1 year warranty"
+        other = f"{brand} {letters}-{number} {goods}"
+        remote = f"{goods} with remote" if rng.random() < 0.5 else ""
+        price = rng.uniform(20, 900)
+        asked = [f"${part * price:.2f}" if rng.random() < 0.5 else "" for part in (1, 0.9)]
+        in_both = thing < shared
+        if in_both or thing % 2:
+            rows.append((one, about, asked[0], "a", thing))
+        if in_both or not thing % 2:
+            rows.append((other, remote, asked[1], "b", thing))
+    *columns, thing = zip(*rows, strict=True)
+    names = "name", "about", "price", "shop"
+    return dict(zip(names, map(list, columns), strict=True)), np.array(thing)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_files_that_agree_in_one_field_alone_are_linked(seed):
+    columns, truth = two_shops(seed, 70)
+    precision, recall, _ = pairwise(Dossier(exclusive="shop").fit(columns).labels_, truth)
+    assert precision > 0.9
+    assert recall > 0.9
+
+
+def test_two_files_with_nothing_in_common_are_not_joined():
+    columns, truth = two_shops(1, 0)
+    assert Dossier(exclusive="shop").fit(columns).n_clusters_ == truth.size
+
+
 def test_hard_answers_against_exclusive_groups_are_refused(easy):
     columns, truth = easy
     given = Constraints(truth.size, must_link=[(0, 1), (1, 2)]).as_hard()

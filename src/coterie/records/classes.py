@@ -29,12 +29,15 @@ from numpy.typing import NDArray
 from coterie.progress import keep_going
 from coterie.records import _kernels
 from coterie.records.comparison import BOTH_MISSING, N_LEVELS, ONE_MISSING, SCORES
+from coterie.records.rivals import find_rivals
+from coterie.records.sizes import compare_sizes
 
 __all__ = ["PairClasses", "fit_classes"]
 
 Float = NDArray[np.float64]
 
 _MOST_CLASSES = 6
+_MOST_DIVISIONS = 3  # of classes that are "same", beyond those
 _ITERATIONS = 60
 _TRIAL_ITERATIONS = 8
 _CLEARING = 10  # iterations in which strangers leave the classes that are "same"
@@ -49,6 +52,7 @@ _LOOK_ALIKES = 0.01  # things that look the same, for each pair of a class that 
 _LARGEST_RATIO = 30.0  # nats, of strangers to a class in one field
 _FAR = 20.0  # nats from look-alikes, and as far on their side: beyond that is no clearer
 _FIVE = 5.0  # nats that clearness is counted in
+_BEST_ARE_SAME = 0.5  # of pairs of two linked files most like each other, to begin with
 _TOLERANCE = 1e-6  # relative change of the log-likelihood
 # Levels of a field in pairs of the same record, before any is seen: mostly equal, seldom strange.
 _SAME_SHAPE = np.array(
@@ -137,7 +141,12 @@ class PairClasses(NamedTuple):
 
 
 def fit_classes(
-    levels: NDArray[np.int8], background: NDArray[np.int8], n_records: int
+    levels: NDArray[np.int8],
+    background: NDArray[np.int8],
+    n_records: int,
+    pairs: NDArray[np.int64] | None = None,
+    *,
+    some_are_same: bool = False,
 ) -> PairClasses:
     """Classes of candidate pairs, and which of them are "same".
 
@@ -149,22 +158,58 @@ def fit_classes(
         Of random pairs, which are strangers.
     n_records : int
         One pair in so many of all is taken to be of the same record, to begin with.
+    pairs : (m, 2), optional
+        The candidate pairs: how many records hang together by them tells more of the classes.
+    some_are_same : bool, default=False
+        Whether that is known, as it is of two files that somebody links. Then the class that
+        agrees most is one that has pairs, though not more than there are records, rather than
+        one that was only expected.
     """
+    every = levels
     strangers = _shape_of(background, n_records)
     per_candidate = 0.5 * n_records * (n_records - 1) / max(len(levels), 1)
-    levels = levels[np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)]
+    some = np.linspace(0, len(levels) - 1, min(len(levels), _MOST_PAIRS)).astype(np.int64)
+    levels = levels[some]
     if levels.shape[1] == 1 or len(levels) < _FEWEST_PAIRS:
         return _by_expectation(strangers, n_records)
-    share = _start(levels, strangers, n_records)
+    share = _start(every, strangers, n_records)
+    if some_are_same and pairs is not None:
+        share = _start_at_best(share, pairs, n_records)
+    share = share[some]
     centres = np.stack([_prior_shapes(strangers, True), _prior_shapes(strangers, False)])
     fit = _run(levels, share, centres, _ITERATIONS)
     fit = _grow(levels, fit, strangers)
-    same, identifying = label_classes(fit.log_level, strangers)
+    if pairs is not None:
+        fit = _divide_same(levels, fit, strangers, _Everything(n_records, pairs, every))
+    may_lead = None
+    if (
+        some_are_same
+    ):  # a class of which something was learned, and not more pairs than there can be
+        held = fit.share.sum(axis=0) * len(every) / len(levels)
+        may_lead = (held >= _PRIOR) & (held <= n_records)
+    same, identifying = label_classes(fit.log_level, strangers, may_lead)
     separation = float(np.square(fit.share).sum(axis=1).mean())
     found = PairClasses(fit.log_weight, fit.log_level, same, separation, 0.0, identifying)
     found = _with_strangers(found, strangers, per_candidate)
     found = _cleared(found, levels, np.concatenate([fit.centres, strangers[None]]))
+    if pairs is not None:
+        found = _weighed_by_size(found, n_records, pairs, every)
     return found._replace(doubt=_doubt(found.log_odds(levels)), middle=_middle(found, levels))
+
+
+def _weighed_by_size(
+    classes: PairClasses, n: int, pairs: NDArray[np.int64], levels: NDArray[np.int8]
+) -> PairClasses:
+    """Less likely "same" where that would make things larger than the class that agrees most."""
+    top = int(classes.same.argmax())
+    others = [c for c in np.flatnonzero(classes.same > 0.5).tolist() if c != top]
+    if not others:
+        return classes
+    of_class = classes.shares(levels).argmax(axis=1)
+    same = classes.same.copy()
+    for c in others:
+        same[c] *= compare_sizes(n, pairs[of_class == top], pairs[of_class == c]).share
+    return classes._replace(same=same)
 
 
 def _with_strangers(classes: PairClasses, shape: Float, per_candidate: float) -> PairClasses:
@@ -258,6 +303,18 @@ def _start(levels: NDArray[np.int8], strangers: Float, n_records: int) -> Float:
     return np.column_stack([chance, 1.0 - chance])
 
 
+def _start_at_best(share: Float, pairs: NDArray[np.int64], n_records: int) -> Float:
+    """Shares (m, 2) where pairs whose two records are most like each other are likely the same.
+
+    However little two files write alike: what they have in common is among these.
+    """
+    low, high = pairs.T
+    partner = find_rivals(n_records, pairs, share[:, 0]).partner
+    is_best = (partner[low] == high) & (partner[high] == low)
+    chance = np.where(is_best, np.maximum(share[:, 0], _BEST_ARE_SAME), share[:, 0])
+    return np.column_stack([chance, 1.0 - chance])
+
+
 def _run(levels: NDArray[np.int8], share: Float, centres: Float, iterations: int) -> _Fit:
     """EM from the shares; the shapes lean to the centres by `_PRIOR` pairs."""
     share = share.copy()
@@ -303,6 +360,49 @@ def _grow(levels: NDArray[np.int8], fit: _Fit, strangers: Float) -> _Fit:
     return fit
 
 
+class _Everything(NamedTuple):
+    """All candidates, where classes are learned from some of them."""
+
+    n_records: int
+    pairs: NDArray[np.int64]
+    levels: NDArray[np.int8]
+
+
+def _divide_same(
+    levels: NDArray[np.int8], fit: _Fit, strangers: Float, all_pairs: _Everything
+) -> _Fit:
+    """Split classes that are "same" further, where a part makes larger things than the rest.
+
+    They are few of the pairs, so `_grow` is done with other classes before their turn comes; and
+    what they are made of decides what is joined. The sizes and the levels must together pay for
+    the class. The levels alone do not count: kinds of slips are kinds of pairs too.
+    """
+    everything = np.arange(len(levels))
+    for _ in range(_MOST_DIVISIONS):
+        same, _ = label_classes(fit.log_level, strangers)
+        for c in np.argsort(-same, kind="stable")[: (same > 0.5).sum()].tolist():
+            more = _run(levels, *_split(levels, fit, everything, c, strangers), _ITERATIONS)
+            unlike = _unlike_in_size(more, strangers, all_pairs)
+            gain = more.likelihood - fit.likelihood + unlike
+            if unlike > 0 and gain > _price_of_class(levels, more.share[:, -2:]):
+                fit = more
+                break
+        else:
+            return fit
+    return fit
+
+
+def _unlike_in_size(fit: _Fit, strangers: Float, all_pairs: _Everything) -> float:
+    """Evidence, in nats, that the last two classes are not of one kind, by the sizes of things."""
+    same, _ = label_classes(fit.log_level, strangers)
+    sure, other = (-2, -1) if same[-2] > same[-1] else (-1, -2)
+    n, pairs, levels = all_pairs
+    share = np.empty((len(levels), same.size))
+    _kernels.expect(levels, fit.log_weight, fit.log_level, share)
+    of_class = share.argmax(axis=1) - same.size
+    return max(0.0, -compare_sizes(n, pairs[of_class == sure], pairs[of_class == other]).log_odds)
+
+
 def _price_of_class(levels: NDArray[np.int8], share: Float) -> float:
     """What the smaller of two new classes, shares (m, 2), must gain, in nats.
 
@@ -342,13 +442,15 @@ def _split(
     )
 
 
-def label_classes(log_level: Float, strangers: Float) -> tuple[Float, NDArray[np.int64]]:
+def label_classes(
+    log_level: Float, strangers: Float, may_lead: NDArray[np.bool_] | None = None
+) -> tuple[Float, NDArray[np.int64]]:
     """Probability that each class is "same", (C,), and the fields that identify, (I,).
 
-    The class that agrees most is "same". Another one is compared with it and with strangers in
-    every field that identifies (by Kullback-Leibler, at least one nat and a tenth of all); its
-    second smallest place between the two says how likely it is "same": one field may have
-    changed, two say that these are others.
+    The class that agrees most (of those that `may_lead`, if any) is "same". Another one is
+    compared with it and with strangers in every field that identifies (by Kullback-Leibler, at
+    least one nat and a tenth of all); its second smallest place between the two says how likely it
+    is "same": one field may have changed, two say that these are others.
     """
     agreement = _agreement(np.exp(log_level))  # (C, F)
     base = _agreement(strangers[None])[0]
@@ -356,6 +458,8 @@ def label_classes(log_level: Float, strangers: Float) -> tuple[Float, NDArray[np
         logs = np.where(_PRESENT, log_level - np.log(strangers), 0.0)
     knowledge = (np.where(_PRESENT, np.exp(log_level), 0.0) * logs).sum(axis=2)  # KL, (C, F)
     above = np.where(agreement > base, knowledge, 0.0).sum(axis=1)
+    if may_lead is not None and may_lead.any():
+        above = np.where(may_lead, above, -np.inf)
     top = int(above.argmax())
     information = np.where(agreement[top] > base, knowledge[top], 0.0)
     identifying = information >= max(1.0, 0.1 * information.max(initial=0.0))

@@ -48,6 +48,7 @@ _RARE_UP_TO, _MIDDLING_UP_TO = (5, 0.001), (20, 0.02)
 _COMMON_FROM = 0.2  # share of the records
 _SHORT = 32  # letters: edits are counted in values up to this length
 _PAIRS_AT_ONCE = 200_000
+_RAREST_COUNTS = 3.0  # power of the weights of numbers: a model's code above sizes and volts
 _NUMBER = re.compile(r"\d[^\W_]*")
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}")  # two letters on
 _WITH_NUMBERS, _AMONG_WORDS = 0.2, 0.8  # of the texts hold numbers; of those, words besides
@@ -66,12 +67,12 @@ class Values(ABC):
 class Members:
     """Sets, and how much of two of them is in common (Jaccard), rare members counting for more."""
 
-    def __init__(self, sets: list[list[str]]) -> None:
+    def __init__(self, sets: list[list[str]], power: float = 1.0) -> None:
         numbers: dict[str, int] = {}
         members = [sorted({numbers.setdefault(m, len(numbers)) for m in each}) for each in sets]
         indptr = np.concatenate([[0], np.cumsum([len(each) for each in members])]).astype(np.int64)
         indices = np.array([at for each in members for at in each], dtype=np.int64)
-        weight = np.log1p(len(sets) / np.maximum(np.bincount(indices), 1))[indices]
+        weight = np.log1p(len(sets) / np.maximum(np.bincount(indices), 1))[indices] ** power
         self._has = indptr, indices, np.sqrt(weight)
         self.total = np.diff(np.concatenate([[0.0], np.cumsum(weight)])[indptr])
 
@@ -117,7 +118,7 @@ def _numbers_in(texts: list[str]) -> Members | None:
     among = sum(bool(found and _WORD.search(t)) for t, found in zip(texts, numbers, strict=True))
     if among < max(_WITH_NUMBERS * len(texts), 1) or among < _AMONG_WORDS * held:
         return None
-    return Members(numbers)
+    return Members(numbers, _RAREST_COUNTS)
 
 
 class DateValues(TextValues):
