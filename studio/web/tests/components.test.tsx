@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Field, State, StudioRecord } from "../src/api/types";
 import type { Transport } from "../src/api/transport";
 import { PairTable } from "../src/components/PairTable";
+import { RecordFields } from "../src/components/RecordFields";
 import { recordLine } from "../src/components/recordLine";
 import { Studio, StudioContext } from "../src/state/studio";
 
@@ -77,6 +78,15 @@ describe("two records", () => {
     expect(images.map((image) => image.getAttribute("src"))).toEqual(["data:image/png;base64,AAAA", "/api/image?row=2&field=photo"]);
     expect(images.map((image) => image.alt)).toEqual(["photo of R1", "photo of R2"]);
   });
+});
+
+it("says of a card how much of the record is not on it", () => {
+  const place = document.createElement("div");
+  render(<RecordFields record={record(1, ["a", "1"], ["b", "2"], ["c", ""], ["d", "4"])} most={2} still />, place);
+  expect([...place.querySelectorAll("dt")].map((name) => name.textContent)).toEqual(["a", "b"]);
+  expect(place.textContent).toContain("and 1 more");
+  render(<RecordFields record={record(1, ["a", "1"], ["b", "2"])} most={2} still />, place);
+  expect(place.textContent).not.toContain("more");
 });
 
 it("writes a record in one line without its id and images", () => {
