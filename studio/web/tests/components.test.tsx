@@ -80,11 +80,11 @@ describe("two records", () => {
   });
 });
 
-it("says of a card how much of the record is not on it", () => {
+it("says of a card that not all of the record is on it", () => {
   const place = document.createElement("div");
   render(<RecordFields record={record(1, ["a", "1"], ["b", "2"], ["c", ""], ["d", "4"])} most={2} still />, place);
   expect([...place.querySelectorAll("dt")].map((name) => name.textContent)).toEqual(["a", "b"]);
-  expect(place.textContent).toContain("and 1 more");
+  expect(place.textContent).toContain("and more");
   render(<RecordFields record={record(1, ["a", "1"], ["b", "2"])} most={2} still />, place);
   expect(place.textContent).not.toContain("more");
 });

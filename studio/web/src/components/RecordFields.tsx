@@ -17,7 +17,7 @@ export function RecordFields({ record, most = 100, still = false }: { record: St
           </div>
         ))}
       </dl>
-      {filled.length > most && <div class="faint">and {filled.length - most} more</div>}
+      {filled.length > most && <div class="faint">and more</div>}
     </div>
   );
 }
