@@ -15,6 +15,7 @@ from studio_browser import KINDS, opened
 from coterie import load
 from coterie.active.forecast import Forecast
 from coterie.metrics import adjusted_rand_score
+from coterie.studio import Studio
 
 
 def taught(browser, answers=14):
@@ -37,6 +38,33 @@ def binary(browser, path, dtype, **query):
         reply = browser.http.get(f"/api/map/{path}", params=query)
     assert reply.status_code == 200, reply.text
     return np.frombuffer(reply.content, dtype=dtype), reply.headers
+
+
+# -- records -----------------------------------------------------------------------------------
+def test_columns_that_are_not_shown_at_first_are_there_when_asked_for(tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [f"c{j}" for j in range(15)]
+    rows = [[f"r{i}", *(str((i * 7 + j) % 10) for j in range(15))] for i in range(30)]
+    text = [",".join(row) for row in [["id", *names], *rows]]
+    path.write_text("\n".join([*text, ""]))
+    studio = Studio(tmp_path)
+    try:
+        studio.call("ann", "open", {"key": "key-00000001", "file": "wide.csv", "id": "id"})
+        state = studio.wait(60)
+        assert (len(state["data"]["fields"]), state["data"]["n_more_fields"]) == (12, 3)
+        (short,) = studio.call("ann", "records", {"rows": [4]})["records"]
+        (whole,) = studio.call("ann", "records", {"rows": [4], "whole": True})["records"]
+        assert whole["fields"][:12] == short["fields"]
+        assert [field["name"] for field in whole["fields"]] == names
+        assert all(field["spread"] > 0 for field in whole["fields"])
+    finally:
+        studio.close()
+
+
+def test_records_are_fetched_whole_by_an_address(ann):
+    (record,) = ann.get("records", rows="3", whole="true")["records"]
+    assert [field["name"] for field in record["fields"]] == ["x", "y", "kind"]
+    assert ann.get("records", 400, rows="3", whole="perhaps")["error"]["field"] == "whole"
 
 
 # -- map ---------------------------------------------------------------------------------------
@@ -139,25 +167,25 @@ def test_a_name_stays_with_its_rows(ann, bob):
 
 def test_clusters_are_merged_split_moved_and_pinned(ann):
     taught(ann)
-    a, b = number_of(ann, 0), number_of(ann, 35)
-    how = {"despite_clash": True}
     steps = [
-        {"action": "merge", "a": a, "b": b},
-        {"action": "split", "cluster": a, "piles": [[0, 1], [2]]},
-        {"action": "split", "cluster": a, "piles": [[0, 1, 2]]},
-        {"action": "move", "rows": [0, 1], "cluster": b},
-        {"action": "pin", "row": 0, "cluster": b},
-        {"action": "reject", "cluster": a},
-        {"action": "together", "rows": [0, 12, 24]},
-        {"action": "keep_out", "rows": [0, 1], "cluster": b},
+        lambda a, b: {"action": "merge", "a": a, "b": b},
+        lambda a, b: {"action": "split", "cluster": a, "piles": [[0, 1], [2]]},
+        lambda a, b: {"action": "split", "cluster": a, "piles": [[0, 1, 2]]},
+        lambda a, b: {"action": "move", "rows": [0, 1], "cluster": b},
+        lambda a, b: {"action": "pin", "row": 0, "cluster": b},
+        lambda a, b: {"action": "reject", "cluster": a},
+        lambda a, b: {"action": "together", "rows": [0, 12, 24]},
+        lambda a, b: {"action": "keep_out", "rows": [0, 1], "cluster": b},
     ]
     before = ann.get("history", state="in force")["total"]
-    for step in steps:
-        told = ann.write("cluster", **step, **how)
+    for make in steps:
+        step = make(number_of(ann, 0), number_of(ann, 35))
+        told = ann.write("cluster", **step, despite_clash=True)
         assert told["numbers"], step
         assert ann.get("history", state="in force")["total"] == before + len(told["numbers"])
         ann.write("undo")  # one step each
         assert ann.get("history", state="in force")["total"] == before
+        ann.settle()  # what was merged may be shown by now, with fewer clusters
 
 
 def test_what_cannot_be_said_of_clusters_is_refused(ann):
@@ -207,6 +235,7 @@ def test_history_is_filtered_and_edited(ann, bob):
     assert ann.get("history", answer="same")["total"] == 1
     mine = ann.get("history", annotator="Ann")["answers"][0]
     assert ann.get("history", q=mine["ids"][0])["total"] >= 1
+    assert mine["lines"] == [KINDS[row] for row in mine["rows"]]  # measurements are no words
     told = bob.write("edit", number=mine["number"], answer="different")
     assert told["numbers"] == [3]
     assert ann.get("history", state="retracted")["answers"][0]["number"] == mine["number"]

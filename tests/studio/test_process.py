@@ -72,24 +72,32 @@ def test_the_command_prints_its_address_first(data):
 def deaths(data, rounds, start, people=3):
     rng = random.Random(0)
     acknowledged: dict[str, list[int]] = {}
-    for _ in range(rounds):
+    for death in range(rounds):
         process = start(data, *OPTIONS)
-        process.wait()
-        stop = threading.Event()
-        workers = [Answerer(process, f"p{i}", stop) for i in range(people)]
-        for worker in workers:
-            worker.start()
-        some, end = rng.randint(2, 12), time.monotonic() + 60
-        while sum(len(w.acknowledged) for w in workers) < some and time.monotonic() < end:
-            assert any(worker.is_alive() for worker in workers), "there is nothing left to ask"
-            time.sleep(0.001)
-        time.sleep(rng.random() * 0.03)  # in the middle of whatever the others are doing
-        process.kill()
+        try:
+            process.wait()
+            stop = threading.Event()
+            workers = [Answerer(process, f"p{i}", stop) for i in range(people)]
+            for worker in workers:
+                worker.start()
+            some, end = rng.randint(2, 12), time.monotonic() + 60
+            while sum(len(w.acknowledged) for w in workers) < some and time.monotonic() < end:
+                ended = [worker.errors or "nothing left to ask" for worker in workers]
+                assert any(worker.is_alive() for worker in workers), (
+                    death,
+                    len(acknowledged),
+                    ended,
+                )
+                time.sleep(0.001)
+            time.sleep(rng.random() * 0.03)  # in the middle of whatever the others are doing
+        finally:
+            process.kill()
         stop.set()
         for worker in workers:
             worker.join(30)
             acknowledged |= worker.acknowledged
         check(data, acknowledged)
+        print(f"\rdeath {death + 1}: {len(acknowledged)} acknowledged", end="", flush=True)
     return acknowledged
 
 

@@ -98,3 +98,27 @@ def test_images_come_from_the_folder_only(tmp_path):
     kinds = [records.record(row)[0].kind for row in range(len(values))]
     assert kinds[0] == kinds[6] == "image"
     assert kinds[7] == "text"
+
+
+def test_of_many_fields_the_first_are_given():
+    records = view()
+    assert records.record(3, 1) == records.record(3)[:1]
+    assert [field.name for field in records.record(3)] == ["name", "size"]
+
+
+def test_how_far_apart_numbers_usually_are():
+    rng = np.random.default_rng(1)
+    n = 20_000
+    texts = np.array([str(v) for v in rng.normal(5, 3, n)], dtype=object)
+    texts[::2] = None
+    columns = {
+        "wide": rng.normal(0, 7, n),
+        "flat": np.zeros(n),
+        "gone": np.full(n, np.nan),
+        "text": texts,
+        "name": np.array(["7"] * n, dtype=object),
+    }
+    records = RecordView(Table.of("t", columns), ["r"] * n, list(columns), frozenset({"text"}))
+    assert records.spread("wide") == pytest.approx(7, rel=0.2)
+    assert records.spread("text") == pytest.approx(3, rel=0.2)
+    assert [records.spread(name) for name in ("flat", "gone", "name")] == [None, None, None]

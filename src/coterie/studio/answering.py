@@ -200,8 +200,9 @@ def _what(moved: list[Any], what: str) -> str:
 
 # -- looking -----------------------------------------------------------------------------------
 def records(desk: Desk, person: str, body: Body) -> dict[str, Any]:
-    """Records of some rows."""
-    return {"records": [desk.record(row) for row in body.rows("rows", desk.n, most=200)]}
+    """Records of some rows; `whole`: with all of their columns."""
+    rows, whole = body.rows("rows", desk.n, most=200), body.flag("whole")
+    return {"records": [desk.record(row, whole) for row in rows]}
 
 
 def search(desk: Desk, person: str, body: Body) -> dict[str, Any]:

@@ -88,8 +88,11 @@ class Body:
         return float(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """True or false."""
+        """True or false; also as text, as an address has it."""
         value = self._get(name, default)
+        value = (
+            {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+        )
         if not isinstance(value, bool):
             raise wrong(name, "must be true or false")
         return value

@@ -111,9 +111,7 @@ def _lines(desk: Desk, shown: Shown, at: NDArray[np.int64]) -> list[str]:
 
 
 def _first_record(desk: Desk, shown: Shown, at: int) -> str:
-    row = int(shown.order[shown.begin[at]])
-    values = [field.value for field in desk.view.record(row) if field.value][:3]
-    return ", ".join(value[:60] for value in values)
+    return desk.line(int(shown.order[shown.begin[at]]))
 
 
 def _standing(desk: Desk, shown: Shown) -> tuple[Any, list[str]]:

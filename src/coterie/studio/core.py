@@ -171,6 +171,7 @@ class Studio:
                 "file": desk.asking.table.source if desk.places.data is None else opening.data.name,
                 "n_rows": desk.n,
                 "fields": desk.asking.fields,
+                "n_more_fields": len(desk.more_fields),
                 "id_column": opening.choices.get("id_column"),
                 "records": opening.records,
                 "clusters": opening.n_clusters,
@@ -239,7 +240,8 @@ class Studio:
             notes.append(f"{counted(len(session.set_aside), 'answer')} about rows that are gone")
         self._notes = notes
         session.ask()  # the first question is the slow one: coordinates, kernels
-        desk = Desk(session, asking, places, self.audience)
+        id_column = opening.choices.get("id_column")
+        desk = Desk(session, asking, places, self.audience, id_column)
         if opening.pairs is None:  # which are of another file: the command names it again
             desk.notebook.remember(opening.remembered())
         self._opening = opening

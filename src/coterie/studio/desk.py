@@ -22,6 +22,7 @@ from coterie.tables import Asking, RecordView
 __all__ = ["CurvePoint", "Desk", "Places"]
 
 _REMEMBERED = 10_000  # questions whose answers are known, for pages that are late
+_MOST_FIELDS = 200  # of a record, also when all of it is asked for
 _RECENT = 20  # answers whose foreseeing is counted
 
 
@@ -63,13 +64,18 @@ class Desk:
         asking: Asking,
         places: Places,
         audience: Audience,
+        id_column: str | None = None,
     ) -> None:
         self.id = uuid4().hex[:12]
         self.session = session
         self.asking = asking
         self.places = places
         numbers = () if asking.recipe is None else asking.recipe.number_columns
-        self.view = RecordView(asking.table, asking.ids, asking.fields, frozenset(numbers))
+        # What is not shown at first is shown when asked for, and searched.
+        others = [n for n in asking.table.names if n not in asking.fields and n != id_column]
+        self.more_fields = others[: max(_MOST_FIELDS - len(asking.fields), 0)]
+        fields = [*asking.fields, *self.more_fields]
+        self.view = RecordView(asking.table, asking.ids, fields, frozenset(numbers))
         self.n = asking.table.n_rows
         self.lock = threading.RLock()
         self.turns = Turns(session)
@@ -201,11 +207,14 @@ class Desk:
             )
 
     # -- as JSON ---------------------------------------------------------------------------
-    def record(self, row: int) -> dict[str, Any]:
-        """A row as the page shows it."""
+    def record(self, row: int, whole: bool = False) -> dict[str, Any]:
+        """A row as the page shows it; `whole`: with the columns that are not shown at first."""
         fields = []
-        for name, value, kind in self.view.record(row):
+        for name, value, kind in self.view.record(row, None if whole else len(self.asking.fields)):
             field: dict[str, Any] = {"name": name, "value": value, "kind": kind}
+            # Of records every difference counts; of measurements those that are not usual.
+            if kind == "number" and self.asking.compared is None:
+                field["spread"] = self.view.spread(name)
             if kind == "image" and not value.startswith("data:"):
                 field["src"] = f"/api/image?row={row}&field={_quoted(name)}"
             fields.append(field)
@@ -216,6 +225,13 @@ class Desk:
             "fields": fields,
         }
 
+    def line(self, row: int) -> str:
+        """A row in a few words: its first texts, and of records also numbers, which name them."""
+        kinds = ("text",) if self.asking.compared is None else ("text", "number")
+        shown = self.view.record(row, len(self.asking.fields)) if row >= 0 else ()
+        said = [field.value[:60] for field in shown if field.value and field.kind in kinds]
+        return ", ".join(said[:3])
+
     def answer(self, answer: Answer, state: str = "in force") -> dict[str, Any]:
         """An answer as the page shows it."""
         ids = [str(self.asking.ids[row]) if row >= 0 else "(gone)" for row in answer.rows]
@@ -223,6 +239,7 @@ class Desk:
             "number": answer.number,
             "rows": list(answer.rows),
             "ids": ids,
+            "lines": [self.line(row) for row in answer.rows],
             "answer": answer.answer,
             "certainty": answer.certainty,
             "annotator": answer.annotator,

@@ -140,7 +140,7 @@ class Opening(NamedTuple):
                 f"asking = ask_about_{kind}({', '.join(given)})",
                 f"with AnswerStore({self.answers.name!r}) as store:",
                 f"    session = open_session(asking, store, {self.data.name!r}{rest})",
-                "    labels = session.labels()  # the cluster of every row",
+                "    labels = session.labels()  # the clusters of the page; numbers may differ",
                 "    names = session.names  # what you called them",
                 "    constraints = session.constraints  # for any estimator: fit(X, "
                 "constraints=...)",

@@ -254,7 +254,9 @@ EXPORTS = {
     "answers.csv": Export("Every answer: who, when, what became of it", _CSV, _answers, _always),
     "pairs.csv": Export("The answers as pairs, for the command coterie fit", _CSV, _pairs, _always),
     "log.db": Export("The log itself, to go on elsewhere", _FILE, _log, _needs_log),
-    "model.zip": Export("A model fitted with the answers", "application/zip", _model, _always),
+    "model.zip": Export(
+        "A model fitted with the answers, a folder to unpack", "application/zip", _model, _always
+    ),
     "report.html": Export("One page about the clusters", "text/html", _report, _needs_clusters),
     "session.py": Export("The Python that does the same", "text/x-python", _python, _always),
 }

@@ -86,6 +86,20 @@ describe("events", () => {
   });
 });
 
+describe("who one is", () => {
+  it("decides what is counted as one's own and can be undone, at once", async () => {
+    const standing = { Ann: 0, Bo: 7 };
+    let me: keyof typeof standing = "Ann";
+    const { studio } = studioWith((name, body) => {
+      if (name === "me") me = body["name"] as keyof typeof standing;
+      return name === "me" ? { name: me } : { ...fixture(), me: { name: me }, counts: { mine: standing[me] }, can_undo: standing[me] > 0 };
+    });
+    await studio.call("Bo");
+    await vi.waitFor(() => expect(studio.counts.value?.mine).toBe(7));
+    expect(studio.state.value).toMatchObject({ me: { name: "Bo" }, can_undo: true });
+  });
+});
+
 describe("messages of a notebook", () => {
   it("matches replies to calls by number, in any order, with bytes and errors", async () => {
     type Callback = Parameters<Model["on"]>[1];

@@ -38,6 +38,7 @@ export default async function ({ browser, address }) {
   const low = (await folded.boundingBox()).height;
   await page.getByRole("button", { name: "Show all of the long text" }).click();
   await until(async () => (await row.locator("td").nth(1).locator(".value").boundingBox()).height > 1.5 * low, "the text to unfold");
+  await page.locator(".pair-table tbody tr").getByRole("rowheader", { name: "y", exact: true }).waitFor(); // a column that --fields left out
   await page.getByRole("button", { name: "Enlarge photo of r000" }).click();
   await page.getByRole("dialog", { name: "photo of r000" }).waitFor();
   await page.getByRole("button", { name: "Close" }).click();

@@ -5,6 +5,8 @@ export interface Field {
   readonly name: string;
   readonly value: string;
   readonly kind: "text" | "number" | "image";
+  /** Of a number: how far apart those of its column usually are; null where most are equal. */
+  readonly spread?: number | null;
   /** Address of an image that lies in a file. */
   readonly src?: string;
 }
@@ -20,6 +22,8 @@ export interface Answer {
   readonly number: number;
   readonly rows: readonly [number, number];
   readonly ids: readonly [string, string];
+  /** The two records in a few words each. */
+  readonly lines: readonly [string, string];
   readonly answer: Word;
   readonly certainty: number | null;
   readonly annotator: string | null;
@@ -87,6 +91,8 @@ export interface Data {
   readonly file: string;
   readonly n_rows: number;
   readonly fields: readonly string[];
+  /** Columns that are shown only when asked for. */
+  readonly n_more_fields: number;
   readonly id_column: string | null;
   readonly records: boolean;
   readonly clusters: number | null;

@@ -29,7 +29,7 @@ export function ClusterSearch(props: { label: string; not?: number; choose(clust
           </li>
         ))}
       </ul>
-      {found.value && clusters.length === 0 && <p class="faint">{text.trim() ? "No cluster matches." : "There is no other cluster."}</p>}
+      {found.fresh && clusters.length === 0 && <p class="faint">{text.trim() ? "No cluster matches." : "There is no other cluster."}</p>}
       {found.value && found.value.total > 30 && <p class="faint">{count(found.value.total)} match; type to narrow them.</p>}
     </div>
   );

@@ -4,7 +4,15 @@ import type { Stretch } from "../text/differences";
 export function Marked({ stretches }: { stretches: readonly Stretch[] }) {
   return (
     <>
-      {stretches.map((stretch) => (stretch.same ? stretch.text : <mark class="differs">{stretch.text}</mark>))}
+      {stretches.map((stretch) =>
+        stretch.same ? (
+          stretch.text
+        ) : stretch.slight ? (
+          <mark class="differs slight" title="They differ, but less than rows of this table usually do">{stretch.text}</mark>
+        ) : (
+          <mark class="differs">{stretch.text}</mark>
+        ),
+      )}
     </>
   );
 }

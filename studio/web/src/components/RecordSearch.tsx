@@ -30,7 +30,7 @@ export function RecordSearch(props: { label: string; not?: readonly number[]; st
           </li>
         ))}
       </ul>
-      {query && found.value?.records.length === 0 && <p class="faint">No record has all of these words.</p>}
+      {query && found.fresh && found.value?.records.length === 0 && <p class="faint">No record has all of these words.</p>}
       {found.value?.more && <p class="faint">There are more; add a word.</p>}
     </div>
   );

@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { Answer, StudioRecord } from "../api/types";
 import { AnswerLine } from "../components/AnswerLine";
 import { PairTable } from "../components/PairTable";
@@ -13,6 +14,7 @@ interface Props {
 /** One answer that may be wrong or that the clusters break; its records unfold. */
 export function Suspect({ answer, records, words, retract, keep }: Props) {
   const [left, right] = records;
+  const [folded, setFolded] = useState(true);
   return (
     <li class="doubt">
       <div class="row spread">
@@ -26,7 +28,7 @@ export function Suspect({ answer, records, words, retract, keep }: Props) {
       {left && right && (
         <details>
           <summary>The two records</summary>
-          <PairTable left={left} right={right} folded toggleFold={() => undefined} />
+          <PairTable left={left} right={right} folded={folded} toggleFold={() => setFolded(!folded)} />
         </details>
       )}
     </li>

@@ -1,7 +1,6 @@
-import { useState } from "preact/hooks";
 import type { Answer, Word } from "../api/types";
 import { useStudio } from "../state/studio";
-import { AnsweredPair } from "./AnsweredPair";
+import { PairLink } from "../components/PairLink";
 import { how, moment, WORDS } from "../text/words";
 
 /** An answer in the table: its word can be changed, and it can be retracted. */
@@ -9,8 +8,6 @@ export function AnswerRow({ answer }: { answer: Answer }) {
   const studio = useStudio();
   const edit = (word: Word): void =>
     void studio.write("edit", { number: answer.number, answer: word }, { done: () => studio.say(`Answer ${answer.number} is ${WORDS[word].toLowerCase()} now.`) });
-  const [shown, setShown] = useState(false);
-  const gone = answer.rows.some((row) => row < 0); // of a row that is no more in the table
   const inForce = answer.state === "in force";
   return (
     <tr class={inForce ? "" : "void"}>
@@ -32,10 +29,7 @@ export function AnswerRow({ answer }: { answer: Answer }) {
         )}
       </td>
       <td>
-        <button type="button" class="link" aria-label={`Records of answer ${answer.number}: ${answer.ids[0]} and ${answer.ids[1]}`} disabled={gone} onClick={() => setShown(true)}>
-          {answer.ids[0]} <span class="faint">and</span> {answer.ids[1]}
-        </button>
-        {shown && <AnsweredPair answer={answer} close={() => setShown(false)} />}
+        <PairLink answer={answer} />
       </td>
       <td>{answer.annotator ?? ""}</td>
       <td class="nowrap">{moment(answer.time)}</td>

@@ -28,7 +28,7 @@ export const ACTION_NAMES: Readonly<Record<Action, string>> = {
   why: "Why this question",
   guidelines: "Guidelines",
   pick: "Pick another record",
-  unfold: "Unfold long text",
+  unfold: "Show long text and all columns",
   submit: "Submit the piles",
 };
 

@@ -30,6 +30,7 @@ export function ClustersPage() {
             <input
               type="search"
               value={text}
+              size={24}
               placeholder="name, number or a word"
               onInput={(event) => {
                 setText(event.currentTarget.value);

@@ -76,7 +76,7 @@ export function HistoryPage() {
           </tbody>
         </table>
       </div>
-      {found.value?.total === 0 && <p class="empty faint">No answers yet.</p>}
+      {found.fresh && found.value?.total === 0 && <p class="empty faint">{annotator || state || query ? "No answer is like that." : "No answers yet."}</p>}
       {found.value && found.value.total > 0 && <Pager total={found.value.total} offset={offset} limit={LIMIT} go={setOffset} what="answer" />}
       <Annotators />
     </>

@@ -215,6 +215,7 @@ export class Studio {
     const me = await this.read<{ name: string }>("me", { name });
     this.renamed++;
     this.patch({ me });
+    void this.refresh(); // what this person has answered, and can undo
     try {
       localStorage.setItem(NAME_KEPT_AS, me.name);
     } catch {

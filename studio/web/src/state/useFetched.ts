@@ -6,6 +6,8 @@ export interface Fetched<T> {
   readonly value: T | null;
   readonly error: string | null;
   readonly loading: boolean;
+  /** Whether the value is about what is asked for now, not about what was before. */
+  readonly fresh: boolean;
   reload(): void;
 }
 
@@ -15,7 +17,7 @@ export interface Fetched<T> {
  */
 export function useFetched<T>(name: string, body: Body = {}, freshness: unknown = 0): Fetched<T> {
   const studio = useStudio();
-  const [value, setValue] = useState<T | null>(null);
+  const [held, hold] = useState<{ value: T; wanted: string } | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [loading, setLoading] = useState(true);
   const [round, setRound] = useState(0);
@@ -28,7 +30,7 @@ export function useFetched<T>(name: string, body: Body = {}, freshness: unknown 
       .read<T>(name, JSON.parse(wanted) as Body)
       .then((found) => {
         if (call !== newest.current) return;
-        setValue(() => found);
+        hold({ value: found, wanted });
         setError(null);
       })
       .catch((reason: unknown) => {
@@ -38,5 +40,5 @@ export function useFetched<T>(name: string, body: Body = {}, freshness: unknown 
         if (call === newest.current) setLoading(false);
       });
   }, [name, wanted, freshness, round]);
-  return { value, error, loading, reload: () => setRound((old) => old + 1) };
+  return { value: held?.value ?? null, error, loading, fresh: held?.wanted === wanted, reload: () => setRound((old) => old + 1) };
 }

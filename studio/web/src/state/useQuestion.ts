@@ -62,6 +62,11 @@ export function useQuestion(kind: "pair" | "set", size: number | null = null): A
   // A set of another size takes the place of the one on screen: the server gives that one back.
   useLayoutEffect(fetch, [about]);
 
+  // Where nothing was left to ask, what somebody writes may open a question again.
+  useEffect(() => {
+    if (held.done !== null) fetch();
+  }, [studio.writes.value]);
+
   useEffect(
     () => () => {
       newest.current++;

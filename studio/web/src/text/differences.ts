@@ -2,6 +2,8 @@
 export interface Stretch {
   readonly text: string;
   readonly same: boolean;
+  /** Different, but no more than is usual in its column. */
+  readonly slight?: boolean;
 }
 
 export interface Differences {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Answer, StudioRecord } from "../api/types";
-import { Dialog } from "../components/Dialog";
-import { PairTable } from "../components/PairTable";
+import { Dialog } from "./Dialog";
+import { PairTable } from "./PairTable";
 import { useFetched } from "../state/useFetched";
 import { WORDS } from "../text/words";
 
