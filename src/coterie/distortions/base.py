@@ -123,6 +123,8 @@ class Distortion(ABC):
     translation_invariant: ClassVar[bool] = False
     #: It is the plain squared Euclidean distance, whose kernel is XX'.
     euclidean: ClassVar[bool] = False
+    #: It is (x - mu)' A (x - mu): A is a metric.
+    quadratic: ClassVar[bool] = False
     #: Rows must hold no negative value.
     positive_only: ClassVar[bool] = False
     #: Forms of A that can be learned ("diagonal", "full"); empty where nothing can be.

@@ -40,6 +40,7 @@ class SquaredEuclidean(SeparableBregman):
     forms: ClassVar[tuple[str, ...]] = ("diagonal", "full")
     per_cluster: ClassVar[bool] = True
     euclidean: ClassVar[bool] = True
+    quadratic: ClassVar[bool] = True
     kmeans_factor: ClassVar[float] = 0.5
 
     def check_rows(self, X: Any) -> None:
