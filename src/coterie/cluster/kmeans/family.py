@@ -84,6 +84,13 @@ class PairwiseKMeans(TakesNewRows):
         """`w="auto"`: 1 where the penalty is a distance, which carries the scale of the data."""
         return 1.0
 
+    def _read_pairs(self, constraints: Constraints) -> Constraints:
+        """The pairs as the estimator understands them; refuses those that it cannot."""
+        return constraints.as_hard() if self.w == np.inf else constraints
+
+    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
+        return self._read_pairs(pairs)
+
     # -- fit -----------------------------------------------------------------------------------
     def fit(
         self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None

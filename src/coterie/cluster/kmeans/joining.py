@@ -14,7 +14,6 @@ from coterie.base import in_memory
 from coterie.cluster.distances import least_cost, nearest_centers, row_distances
 from coterie.cluster.kmeans.problem import KMeansSettings
 from coterie.cluster.statistics import NONE, Shape, Statistics, sum_rows
-from coterie.constraints import Constraints
 from coterie.data import Rows, check_blocks
 from coterie.distortions import Distortion
 from coterie.extension import ExtensibleClusterer, Placed, Places
@@ -42,16 +41,9 @@ class TakesNewRows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensible
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         """The member of the family, from the parameters."""
 
-    def _read_pairs(self, constraints: Constraints) -> Constraints:
-        """The pairs as the estimator understands them; refuses those that it cannot."""
-        return constraints.as_hard() if self.w == np.inf else constraints
-
     # -- new rows join -------------------------------------------------------------------------
     def _places(self, X: Any) -> Places:
         return places_of(self, X)
-
-    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
-        return self._read_pairs(pairs)
 
     def _admit(self, X: Any, placed: Placed) -> None:
         add_clusters(self, X, placed.founders)
