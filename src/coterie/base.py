@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from coterie.constraints import Constraints, PairTable
@@ -58,14 +59,16 @@ def check_source(estimator: Any, X: Any, *, reset: bool) -> Any:
     An estimator that needs them in memory (`_reads_stored_rows` is False) refuses others, and says
     in `_instead` what to use.
     """
+    tags = get_tags(estimator).input_tags
+    if isinstance(X, np.ndarray):
+        return check_rows(estimator, X, tags, reset=reset)
     if estimator._reads_stored_rows or not is_stream(X):  # else a stream is read into memory
         X = as_source(X)
-    sparse = estimator.__sklearn_tags__().input_tags.sparse
     if not isinstance(X, StoredRows):
-        return check_rows(estimator, X, reset=reset, sparse=sparse)
+        return check_rows(estimator, X, tags, reset=reset)
     if not estimator._reads_stored_rows:
         refuse_stored_rows(type(estimator).__name__, estimator._instead)
-    if X.is_sparse and not sparse:
+    if X.is_sparse and not tags.sparse:
         raise InvalidData(
             f"{type(estimator).__name__} takes dense rows, and these are sparse; write them as "
             "columns of Parquet files, or use PCKMeans."
@@ -73,7 +76,7 @@ def check_source(estimator: Any, X: Any, *, reset: bool) -> Any:
     if not X.n:
         raise InvalidData("there is no row.")
     # Width and names of the columns by one row; values are checked as they are read.
-    check_rows(estimator, X.head(), reset=reset, sparse=sparse)
+    check_rows(estimator, X.head(), tags, reset=reset)
     return X
 
 
@@ -99,10 +102,12 @@ def broken_pairs(
     """
     same = labels[constraints.pairs[:, 0]] == labels[constraints.pairs[:, 1]]
     broken = np.flatnonzero(same != (constraints.kind > 0))
-    grouped, group_cost = broken_in_groups(constraints.exclusive, labels)
-    pairs = np.concatenate([constraints.pairs[broken], grouped])
-    kind = np.concatenate([constraints.kind[broken], np.full(len(grouped), -1, dtype=np.int8)])
-    value = np.concatenate([cost[broken], scale * group_cost])
+    pairs, kind, value = constraints.pairs[broken], constraints.kind[broken], cost[broken]
+    if constraints.exclusive.rows.size:
+        grouped, group_cost = broken_in_groups(constraints.exclusive, labels)
+        pairs = np.concatenate([pairs, grouped])
+        kind = np.concatenate([kind, np.full(len(grouped), -1, dtype=np.int8)])
+        value = np.concatenate([value, scale * group_cost])
     return PairTable(pairs[:, 0], pairs[:, 1], kind, value)
 
 
@@ -158,7 +163,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         announce_compiling()
         X = self._check_rows(X, reset=True)
         pairs = check_constraints(constraints, X.shape[0])
-        if not self._keeps_groups:
+        if pairs.exclusive.rows.size and not self._keeps_groups:
             pairs = written_for(pairs, type(self).__name__)
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
 

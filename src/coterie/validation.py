@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import get_tags
+from sklearn.utils import InputTags
 from sklearn.utils.validation import check_array, has_fit_parameter, validate_data
 
 from coterie.constraints import Constraints
@@ -43,21 +43,21 @@ __all__ = [
 _HEAVIEST = 1e30  # a weight whose root times a million rows is still a float32
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+def check_rows(estimator: Any, X: Any, tags: InputTags, *, reset: bool) -> Any:
     """Return `X` as a C-ordered float32/float64 array or a CSR matrix with sorted indices.
 
     Sets or checks `n_features_in_` and `feature_names_in_` as every scikit-learn estimator does.
-    NaN is let through for an estimator whose tags say that it takes it.
+    The tags say whether the estimator takes sparse rows, and NaN.
     """
     X = _readable(X)
-    gaps = get_tags(estimator).input_tags.allow_nan
+    gaps = tags.allow_nan
     try:
         X = validate_data(
             estimator,
             X,
             reset=reset,
             ensure_all_finite="allow-nan" if gaps else True,
-            **_how_read(sparse),
+            **_how_read(tags.sparse),
         )
     except (ValueError, TypeError, OverflowError) as error:
         why = why_unreadable(X, gaps=gaps)

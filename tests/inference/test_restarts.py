@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from coterie.inference import pairwise_model
-from coterie.inference.restarts import crowd_of, restart_crowd
+from coterie.inference.icm import crowd_of, restart_crowd
 
 
 def test_a_search_from_an_energy_of_zero_saves_all_of_it():

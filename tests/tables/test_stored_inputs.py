@@ -80,8 +80,10 @@ def test_ids_are_found_as_texts_by_one_reading(where):
     assert len(ids) == N
     assert ids.find(["1002", "1003", "1089", "9", None]) == {"1002": 2, "1003": 3, "1089": 89}
     assert (ids[0], ids[60], ids[88:]) == ("1000", "1060", ["1088", "1089"])
-    with pytest.raises(IndexError):
-        ids[N]
+    assert (ids[-1], ids[-2:]) == ("1089", ["1088", "1089"])
+    for outside in (N, -N - 1):
+        with pytest.raises(IndexError):
+            ids[outside]
 
 
 def test_an_id_that_is_not_there_is_named_with_its_line(where):

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from coterie._typing import Array
-from coterie.cluster import _kernels as kernels
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
 from coterie.data import Block, Rows, fold, map_blocks
 from coterie.distortions import CenterTerms, Distortion
@@ -27,7 +27,7 @@ __all__ = [
     "sums_by_label",
 ]
 
-BEYOND = kernels.BEYOND
+BEYOND = -2  # label of a free row that costs `limit` or more with every centre
 NO_LABELS = np.empty(0, dtype=np.int32)
 _NO_DIGEST = np.empty(0, dtype=np.uint64)
 # Bytes handled at once. Where a product is all that is made of the rows, fewer steps of Python
@@ -171,7 +171,7 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     for lo, hi, piece in block.chunks(shape.n_clusters, size):
         own = block.state.of_rows(slice(lo, hi), piece, distortion, A)
         product = distortion.product(piece, terms, own.scale if own.scale.size else None)
-        cost, first = kernels.nearest(
+        cost, first = nearest(
             product, terms.offset, lo, first, own, price, block.listed,
             block.listed_state.labels, labels, unary, lead,
         )  # fmt: skip
@@ -275,3 +275,69 @@ def _sum_block(block: Block, task: _SumTask) -> Statistics:
         own = row_terms.of_rows(slice(lo, hi), piece, distortion, A)
         counter.add(piece, labels[lo:hi], own.weight, own.scale)
     return counter.statistics
+
+
+# -- compiled: records of arrays in, arrays filled -------------------------------------------------
+@njit(cache=True, nogil=True)
+def _cost_of(w: Any, distance: Any, root: Any) -> Any:
+    """w times the distance, or w times its square root; a weight of 0 silences an infinity."""
+    if not w > 0.0:
+        return 0.0
+    return w * np.sqrt(max(distance, 0.0)) if root else w * distance
+
+
+@njit(cache=True, nogil=True)
+def nearest(
+    product: Any, offset: Any, start: Any, first: Any, terms: Any, price: Any, listed: Any,
+    before: Any, labels: Any, unary: Any, lead: Any,
+) -> Any:  # fmt: skip
+    """Label rows start.. of a block with their nearest centres; copy the costs of listed rows.
+
+    The distance of row i from centre k is product_ik + offset_k + term_i, its cost factor * weight
+    * distance. Returns the summed cost of these rows under `labels`, and the first listed row that
+    is not among them.
+    """
+    # IN: product (c, K); offset (K,); first: number of the first listed row from `start` on;
+    #     terms: weight (c,) or (0,) for ones, term (c,); price: factor, limit (free rows that
+    #     cost as much are labelled BEYOND and not summed), root (the distance is the square root);
+    #     listed (r,) positions in the block; before (r,) labels they keep, or (0,)
+    # OUT: labels (b,); unary (r, K) costs of listed rows and lead (r,), what the best other label
+    #      costs above the one in `labels`
+    weight, term, _ = terms  # once: see `inference._kernels`
+    n_clusters = product.shape[1]
+    total = 0.0
+    at = first
+    for c in range(product.shape[0]):
+        i = start + c
+        w = price.factor if weight.size == 0 else price.factor * weight[c]
+        free = at == listed.size or listed[at] != i
+        if free or before.size == 0:
+            best = 0
+            low = product[c, 0] + offset[0]
+            for k in range(1, n_clusters):
+                here = product[c, k] + offset[k]
+                if here < low:
+                    low = here
+                    best = k
+            labels[i] = best
+        else:
+            labels[i] = before[at]
+        if free:
+            cost = _cost_of(w, np.float64(low) + term[c], price.root)
+            if price.limit < np.inf and w > 0.0 and not cost < price.limit:
+                labels[i] = BEYOND
+            else:
+                total += cost
+            continue
+        y = labels[i]
+        other = np.inf
+        for k in range(n_clusters):
+            here = product[c, k] + offset[k]
+            cost = _cost_of(w, np.float64(here) + term[c], price.root)
+            unary[at, k] = cost
+            if k != y and cost < other:
+                other = cost
+        lead[at] = other - unary[at, y]
+        total += unary[at, y]
+        at += 1
+    return total, at

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from coterie._typing import Array
-from coterie.cluster import _kernels as kernels
 from coterie.distortions import Distortion
 
 __all__ = ["NONE", "Counter", "Shape", "Statistics", "add", "sum_rows"]
@@ -109,11 +109,9 @@ def _add_by_label(
 ) -> None:
     """Add w s x of dense or CSR rows to `sums` (K, d) and w to `counts` (K,), in place."""
     if sp.issparse(rows):
-        kernels.add_sparse(
-            rows.data, rows.indices, rows.indptr, labels, weights, scale, sums, counts
-        )
+        add_sparse(rows.data, rows.indices, rows.indptr, labels, weights, scale, sums, counts)
     else:
-        kernels.add_dense(rows, labels, weights, scale, sums, counts)
+        add_dense(rows, labels, weights, scale, sums, counts)
 
 
 def _add_outer(rows: Any, labels: Array, weights: Array, outer: Array) -> None:
@@ -127,3 +125,42 @@ def _add_outer(rows: Any, labels: Array, weights: Array, outer: Array) -> None:
         part = dense[inside]
         left = part if weights.size == 0 else part * weights[inside, None]
         total += left.T @ part
+
+
+# -- compiled: arrays in, sums filled --------------------------------------------------------------
+@njit(cache=True, nogil=True)
+def add_dense(rows: Any, labels: Any, weights: Any, scale: Any, sums: Any, counts: Any) -> None:
+    """Add weighted rows to the sums of their clusters, passing over negative labels."""
+    # IN: rows (b, d); labels (b,) int32; weights, scale (b,) or (0,) for ones
+    # OUT: sums (K, d) float64 += w s x; counts (K,) float64 += w
+    b, d = rows.shape
+    for i in range(b):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = 1.0 if weights.size == 0 else weights[i]
+        counts[k] += w
+        if scale.size:
+            w *= scale[i]
+        for m in range(d):
+            sums[k, m] += w * rows[i, m]
+
+
+@njit(cache=True, nogil=True)
+def add_sparse(
+    data: Any, indices: Any, indptr: Any, labels: Any, weights: Any, scale: Any, sums: Any,
+    counts: Any,
+) -> None:  # fmt: skip
+    """`add_dense` for CSR rows."""
+    # IN: CSR arrays; labels (b,) int32; weights, scale (b,) or (0,) for ones
+    # OUT: sums (K, d) float64; counts (K,) float64
+    for i in range(labels.shape[0]):
+        k = labels[i]
+        if k < 0:
+            continue
+        w = 1.0 if weights.size == 0 else weights[i]
+        counts[k] += w
+        if scale.size:
+            w *= scale[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            sums[k, indices[p]] += w * data[p]

@@ -166,7 +166,9 @@ def subset(constraints: Constraints, rows: ArrayLike) -> Constraints:
 
     pairs = new_numbers(arrays.pairs)
     kept = (pairs[:, 0] >= 0) & (pairs[:, 1] >= 0)
-    groups = exclusive.renumber(constraints.exclusive, new_numbers(constraints.exclusive.rows))
+    groups = constraints.exclusive
+    if groups.rows.size:
+        groups = exclusive.renumber(groups, new_numbers(groups.rows))
     return _renumbered(_input.take(arrays._replace(pairs=pairs), kept), groups, chosen.size)
 
 

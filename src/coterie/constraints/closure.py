@@ -68,7 +68,9 @@ class Closure:
             c.pairs, self.component, informative & ~must, self.n_components
         )
         groups = c.exclusive
-        self._groups = choose(groups, groups.is_hard if hard_only else groups.weight > 0)
+        if groups.rows.size:
+            groups = choose(groups, groups.is_hard if hard_only else groups.weight > 0)
+        self._groups = groups
         self.clashing: IntArray = np.flatnonzero(informative & ~must & (self._pair_edge < 0))
 
     @cached_property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numba import njit
 
 from coterie._typing import BoolArray, IntArray
-from coterie.constraints import _input, _kernels, exclusive
+from coterie.constraints import _input, exclusive
 from coterie.constraints.graph import connected
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class MustPaths:
     def __init__(self, constraints: Constraints, use: BoolArray) -> None:
         n = constraints.n_samples
         self._pairs = constraints.pairs
-        self._indptr, self._pair_at = _kernels.incidence(self._pairs, use, n)
+        self._indptr, self._pair_at = incidence(self._pairs, use, n)
         self._distance = np.full(n, -1)
         self._arrived_by = np.full(n, -1)
         self._queue = np.empty(n, dtype=np.int64)
@@ -48,7 +49,7 @@ class MustPaths:
         return found
 
     def _search(self, start: int, stop_at: int) -> int:
-        return _kernels.breadth_first(
+        return breadth_first(
             start,
             stop_at,
             self._pairs,
@@ -165,3 +166,55 @@ class Conflicts(Sequence["Constraints"]):
             start = int(self._constraints.pairs[pair].sum()) - start
             rows.append(start)
         return rows
+
+
+# -- compiled: arrays in, arrays out; every index is int64 -----------------------------------------
+@njit(cache=True, nogil=True)
+def incidence(pairs: IntArray, use: BoolArray, n_rows: int) -> Any:
+    """Pairs at each row, as CSR over rows: indptr (n_rows+1,), pair_at (2·used,)."""
+    indptr = np.zeros(n_rows + 1, np.int64)
+    for p in range(pairs.shape[0]):
+        if use[p]:
+            indptr[pairs[p, 0] + 1] += 1
+            indptr[pairs[p, 1] + 1] += 1
+    for v in range(n_rows):
+        indptr[v + 1] += indptr[v]
+    pair_at = np.empty(indptr[n_rows], np.int64)
+    fill = indptr[:-1].copy()
+    for p in range(pairs.shape[0]):
+        if use[p]:
+            for side in range(2):
+                row = pairs[p, side]
+                pair_at[fill[row]] = p
+                fill[row] += 1
+    return indptr, pair_at
+
+
+@njit(cache=True, nogil=True)
+def breadth_first(
+    start: int,
+    target: int,  # stop when reached; −1 = visit everything reachable
+    pairs: IntArray,  # IN (m, 2)
+    indptr: IntArray,  # IN (n+1,) from `incidence`
+    pair_at: IntArray,  # IN
+    distance: IntArray,  # OUT (n,) must hold −1 on entry; only the returned rows are written
+    arrived_by: IntArray,  # OUT (n,) the pair that reached each row
+    queue: IntArray,  # OUT (n,) rows in the order they were reached
+) -> int:
+    """Shortest paths from `start`; returns how many rows `queue` holds."""
+    distance[start] = 0
+    arrived_by[start] = -1
+    queue[0] = start
+    head, tail = 0, 1
+    while head < tail and (target < 0 or distance[target] < 0):
+        row = queue[head]
+        head += 1
+        for t in range(indptr[row], indptr[row + 1]):
+            p = pair_at[t]
+            other = pairs[p, 0] + pairs[p, 1] - row
+            if distance[other] < 0:
+                distance[other] = distance[row] + 1
+                arrived_by[other] = p
+                queue[tail] = other
+                tail += 1
+    return tail

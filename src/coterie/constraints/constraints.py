@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from coterie._typing import BoolArray, FloatArray, IntArray, KindArray
 from coterie.constraints import _input
 from coterie.constraints import exclusive as _groups
-from coterie.constraints import strength as _strength
 from coterie.constraints._input import CANNOT, MUST, PairArrays
 from coterie.constraints.exclusive import MOST_PAIRS, NO_GROUPS, ExclusiveGroups
 from coterie.constraints.sources import Sources
-from coterie.constraints.strength import PLAIN_CERTAINTY
+from coterie.constraints.value import FrozenPairs
 from coterie.exceptions import InfeasibleConstraints, InvalidConstraints, InvalidParameter
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from coterie.constraints.core import Core
 
 
-class Constraints(Sources):
+class Constraints(FrozenPairs, Sources):
     """Must-link and cannot-link pairs over `n_samples` rows; a frozen value.
 
     Pairs are stored in one canonical form (i < j, sorted), so the order and the orientation in
@@ -66,15 +65,7 @@ class Constraints(Sources):
     Constraints(5 rows: 2 must-link, 1 cannot-link (1 hard))
     """
 
-    __slots__ = ("certainty", "exclusive", "is_hard", "kind", "n_samples", "pairs", "weight")
-
-    n_samples: int
-    pairs: IntArray
-    kind: KindArray
-    weight: FloatArray
-    certainty: FloatArray
-    is_hard: BoolArray
-    exclusive: ExclusiveGroups
+    __slots__ = ()
 
     def __init__(
         self,
@@ -101,37 +92,6 @@ class Constraints(Sources):
         groups = _groups.check_exclusive(n, exclusive, exclusive_weight, exclusive_certainty)
         self._freeze(n, _input.canonical(_input.join(must, cannot)), groups)
         self._refuse_hard_of_both_kinds()
-
-    # -- what it holds -------------------------------------------------------------------------
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs, m."""
-        return self.pairs.shape[0]
-
-    @property
-    def must_link(self) -> IntArray:
-        """The must-link pairs, (·, 2)."""
-        return _read_only(self.pairs[self.kind == MUST])
-
-    @property
-    def cannot_link(self) -> IntArray:
-        """The cannot-link pairs, (·, 2)."""
-        return _read_only(self.pairs[self.kind == CANNOT])
-
-    def strength(self, default_certainty: float = PLAIN_CERTAINTY) -> FloatArray:
-        """Strength (m,) in nats: weight · log(γ / (1 − γ)); inf if hard, 0 if the weight is 0.
-
-        `default_certainty` stands in for γ where none was given.
-        """
-        return _strength.strength(self.weight, self.certainty, self.is_hard, default_certainty)
-
-    def cost(self, w: float = 1.0, default_certainty: float = PLAIN_CERTAINTY) -> FloatArray:
-        """What breaking each pair costs (m,): w · strength / log(.95 / .05); inf if hard.
-
-        A plain pair (weight 1, no certainty) costs exactly `w` under the default certainty.
-        """
-        return _strength.cost(self.strength(default_certainty), w)
 
     # -- questions -----------------------------------------------------------------------------
 
@@ -236,26 +196,6 @@ class Constraints(Sources):
 
         return part(self, rows)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_samples,): what scikit-learn takes for the rows it may be cut by."""
-        return (self.n_samples,)
-
-    def __len__(self) -> int:
-        """Rows, as of every argument that is cut together with X; pairs are `n_pairs`."""
-        return self.n_samples
-
-    def __bool__(self) -> bool:
-        return True
-
-    # Rows of a Constraints are no values that could be walked through, or made an array of.
-    __iter__ = None
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        whole = np.empty((), dtype=object)
-        whole[()] = self
-        return whole
-
     def expanded(self, max_pairs: int = MOST_PAIRS) -> Constraints:
         """The same, with the pairs that exclusive groups stand for written out.
 
@@ -333,35 +273,6 @@ class Constraints(Sources):
         groups = _groups.join(self.exclusive, other.exclusive)
         return self._of(self.n_samples, _input.sort_pairs(joined), groups)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Constraints):
-            return NotImplemented
-        return (
-            self.n_samples == other.n_samples
-            and np.array_equal(self.pairs, other.pairs)
-            and np.array_equal(self.kind, other.kind)
-            and np.array_equal(self.weight, other.weight)
-            and np.array_equal(self.certainty, other.certainty, equal_nan=True)
-            and self.exclusive.same(other.exclusive)
-        )
-
-    def __hash__(self) -> int:
-        groups = self.exclusive.rows.tobytes()
-        return hash((self.n_samples, self.pairs.tobytes(), self.kind.tobytes(), groups))
-
-    def __repr__(self) -> str:
-        parts = []
-        for kind, word in ((MUST, "must-link"), (CANNOT, "cannot-link")):
-            of_kind = self.kind == kind
-            hard = int((of_kind & self.is_hard).sum())
-            parts.append(f"{int(of_kind.sum())} {word}" + (f" ({hard} hard)" if hard else ""))
-        if self.exclusive.n_groups:
-            hard = int(self.exclusive.is_hard.sum())
-            parts.append(
-                f"{self.exclusive.n_groups} exclusive groups" + (f" ({hard} hard)" if hard else "")
-            )
-        return f"Constraints({self.n_samples} rows: {', '.join(parts)})"
-
     # -- in and out; constructors from what else there is: `Sources` -----------------------------
 
     @classmethod
@@ -419,15 +330,6 @@ class Constraints(Sources):
 
     # -- the frozen value ----------------------------------------------------------------------
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(
-            f"Constraints is frozen: cannot set {name!r}. Build a new one, for instance with +, "
-            "only, subset, as_hard or as_soft"
-        )
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Constraints is frozen: cannot delete {name!r}")
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _unchecked, (self.n_samples, *self._arrays(), self.exclusive)
 
@@ -452,18 +354,6 @@ class Constraints(Sources):
             if groups.n_groups
             else {}
         )
-
-    def _arrays(self) -> PairArrays:
-        return PairArrays(self.pairs, self.kind, self.weight, self.certainty)
-
-    def _freeze(self, n_samples: int, canonical: PairArrays, groups: ExclusiveGroups) -> None:
-        set_once = object.__setattr__
-        set_once(self, "n_samples", n_samples)
-        set_once(self, "exclusive", ExclusiveGroups(*map(_read_only, groups)))
-        for name, values in canonical._asdict().items():
-            set_once(self, name, _read_only(np.ascontiguousarray(values)))
-        certain = np.isinf(self.weight) | ((self.certainty == 1.0) & (self.weight > 0))
-        set_once(self, "is_hard", _read_only(certain))
 
     def _take(
         self, which: IntArray | BoolArray, groups: ExclusiveGroups = NO_GROUPS
@@ -519,8 +409,3 @@ def _unchecked(
     made = Constraints.__new__(Constraints)
     made._freeze(n_samples, PairArrays(pairs, kind, weight, certainty), groups)
     return made
-
-
-def _read_only(values: Any) -> Any:
-    values.flags.writeable = False
-    return values

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
 
 
+_NO_GROUPS = (np.zeros(1, dtype=np.int64), *np.empty((2, 0), dtype=np.int64))
 _FEW_ROWS, _ROWS_A_PAIR = 1 << 16, 16  # up to which an array of all rows is nothing to save
 
 
@@ -217,10 +218,12 @@ def build_core(constraints: Constraints) -> Core:
     linked = pairs if informative.all() else pairs[informative]
     in_core = np.zeros(n, dtype=bool)
     in_core[linked.ravel()] = True
-    groups = choose(c.exclusive, c.exclusive.weight > 0)
-    if numbers is not None:
-        groups = groups._replace(rows=np.searchsorted(numbers, groups.rows))
-    in_core[groups.rows] = True
+    groups = c.exclusive
+    if groups.rows.size:
+        groups = choose(groups, groups.weight > 0)
+        if numbers is not None:
+            groups = groups._replace(rows=np.searchsorted(numbers, groups.rows))
+        in_core[groups.rows] = True
     rows = np.flatnonzero(in_core)
 
     component, _ = connected(pairs[must & c.is_hard], n)
@@ -230,8 +233,10 @@ def build_core(constraints: Constraints) -> Core:
     edges, pair_edge = distinct_edges(pairs, node_of, informative, n_nodes)
     inside = np.flatnonzero(informative & ~must & (pair_edge < 0))
     _refuse_hard(c, inside)
-    ptr, nodes, number = of_nodes(groups, node_of)
-    number = np.flatnonzero(c.exclusive.weight > 0)[number]
+    ptr, nodes, number = _NO_GROUPS
+    if groups.rows.size:
+        ptr, nodes, number = of_nodes(groups, node_of)
+        number = np.flatnonzero(c.exclusive.weight > 0)[number]
     indptr, indices, edge_of = symmetric_csr(edges, n_nodes)
     return Core(
         rows=rows if numbers is None else numbers[rows],
@@ -277,7 +282,8 @@ def _renumber(component: IntArray, rows: IntArray) -> tuple[IntArray, int]:
 
 def _refuse_hard(constraints: Constraints, inside: IntArray) -> None:
     """Raise if any cannot-link inside a node is hard, or any two rows of a hard group."""
-    if not constraints.is_hard[inside].any() and not constraints.exclusive.is_hard.any():
+    grouped = constraints.exclusive.rows.size and constraints.exclusive.is_hard.any()
+    if not constraints.is_hard[inside].any() and not grouped:
         return
     from coterie.constraints.conflicts import Conflicts
 

@@ -9,7 +9,7 @@ import numpy as np
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import _input
 from coterie.constraints._input import CANNOT, PairArrays
-from coterie.constraints.strength import PLAIN_CERTAINTY, cost, strength
+from coterie.constraints.value import PLAIN_CERTAINTY, cost, strength
 from coterie.exceptions import InvalidConstraints, InvalidParameter
 from coterie.words import warn
 

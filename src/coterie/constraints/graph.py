@@ -7,9 +7,9 @@ new machine.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from coterie._typing import BoolArray, FloatArray, IntArray
-from coterie.constraints import _kernels
 
 __all__ = ["connected", "distinct_edges", "sum_by_edge", "symmetric_csr"]
 
@@ -27,7 +27,7 @@ def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
     if not pairs.shape[0]:
         return component, n
     joined = np.require(pairs, dtype=np.int64, requirements=["C", "W"])
-    return component, int(_kernels.join_pairs(joined, component))
+    return component, int(join_pairs(joined, component))
 
 
 def distinct_edges(
@@ -79,7 +79,7 @@ def symmetric_csr(edges: IntArray, n_nodes: int) -> tuple[IntArray, IntArray, In
     indptr = np.zeros(n_nodes + 1, dtype=np.int64)
     np.cumsum(np.bincount(edges.ravel(), minlength=n_nodes), out=indptr[1:])
     indices, edge_of = np.empty((2, 2 * edges.shape[0]), dtype=np.int64)
-    _kernels.fill_csr(edges, indptr[:-1].copy(), indices, edge_of)
+    fill_csr(edges, indptr[:-1].copy(), indices, edge_of)
     return indptr, indices, edge_of
 
 
@@ -91,3 +91,56 @@ def sum_by_edge(pair_edge: IntArray, use: BoolArray, cost: FloatArray, n_edges: 
     for k in range(cost.shape[1]):
         total[:, k] = np.bincount(edge, weights=cost[counted, k], minlength=n_edges)
     return total
+
+
+# -- compiled: arrays in, arrays out; every index is int64 -----------------------------------------
+@njit(inline="always")
+def find_root(parent: IntArray, row: int) -> int:
+    """Root of `row`, halving the path on the way."""
+    while parent[row] != row:
+        parent[row] = parent[parent[row]]
+        row = parent[row]
+    return row
+
+
+@njit(cache=True, nogil=True)
+def join_pairs(pairs: IntArray, labels: IntArray) -> int:  # IN (m, 2); IN OUT (n,) 0, 1, …, n − 1
+    """Component of each row, numbered by smallest row; returns their number.
+
+    The smaller root always wins, so a root is the smallest row of its component and one pass in
+    row order numbers the components.
+    """
+    for p in range(pairs.shape[0]):
+        a = find_root(labels, pairs[p, 0])
+        b = find_root(labels, pairs[p, 1])
+        if a < b:
+            labels[b] = a
+        elif b < a:
+            labels[a] = b
+    count = 0
+    for row in range(labels.shape[0]):
+        if labels[row] == row:
+            labels[row] = count
+            count += 1
+        else:  # its parent comes before it and has its number already
+            labels[row] = labels[labels[row]]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_csr(
+    edges: IntArray,  # IN (E, 2), a < b, sorted
+    fill: IntArray,  # IN OUT (n,) where each node's entries begin; becomes where they end
+    indices: IntArray,  # OUT (2E,)
+    edge_of: IntArray,  # OUT (2E,)
+) -> None:
+    """Both directions of every edge, node by node; neighbours come out sorted.
+
+    Smaller ones come first, in the order of the sorted edges.
+    """
+    for side in range(2):
+        for e in range(edges.shape[0]):
+            at = edges[e, 1 - side]
+            indices[fill[at]] = edges[e, side]
+            edge_of[fill[at]] = e
+            fill[at] += 1

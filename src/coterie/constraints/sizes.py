@@ -35,16 +35,14 @@ class Sizes(NamedTuple):
     by_cluster: tuple[bool, bool] = (False, False)
 
 
-def read_sizes(min_size: Any, max_size: Any, n_clusters: int, n_rows: int) -> Sizes | None:
-    """`min_size` and `max_size`, each None, one number or one for each cluster; None for neither.
+def read_sizes(min_size: Any, max_size: Any, n_clusters: int, n_rows: int) -> Sizes:
+    """`min_size` and `max_size`, each None, one number or one for each cluster.
 
     Raises
     ------
     InfeasibleSizes
         If no sizes within the bounds add up to `n_rows`.
     """
-    if min_size is None and max_size is None:
-        return None
     low = _one_each("min_size", 0 if min_size is None else min_size, n_clusters)
     high = _one_each("max_size", n_rows if max_size is None else max_size, n_clusters)
     sizes = Sizes(low, np.minimum(high, n_rows), (np.ndim(min_size) > 0, np.ndim(max_size) > 0))

@@ -1,6 +1,5 @@
 """Where rows live, and what runs a pass over them. No mathematics here."""
 
-from coterie.data.centering import centered
 from coterie.data.column import StoredColumn, open_column
 from coterie.data.dask_rows import DaskRows, is_dask
 from coterie.data.derived import DerivedRows, each_row
@@ -16,10 +15,10 @@ from coterie.data.engines import (
     thread_pool,
     use_threads,
 )
-from coterie.data.keeping import gather, keeping, map_listed
 from coterie.data.labels import without_gaps, write_labels
 from coterie.data.opening import open_rows
 from coterie.data.passes import check_blocks, fold, join, map_blocks
+from coterie.data.preparing import centered, gather, keeping, map_listed
 from coterie.data.rows import Block, MemoryRows, Rows, RowSource
 from coterie.data.stored import StoredRows
 from coterie.data.stream import is_stream, spooled

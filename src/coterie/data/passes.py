@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -119,6 +119,10 @@ def fold(
     """
     rest = iter(parts)
     first: Any = next(rest)
+    second: Any = next(rest, None)
+    if second is None:  # few rows are one block, and a pass over it takes hardly longer than sums
+        return first
+    rest = chain([second], rest)
     if not hasattr(first, "_fields"):
         return _added(first, rest)
     rows = {

@@ -102,6 +102,16 @@ class CenterTerms(NamedTuple):
     square: Array | None = None
 
 
+def _add_squares(X: Any, square: Array, out: Array) -> None:
+    """Add x' A_k x of the rows to `out` (b, K), for diagonals (K, d) or full matrices."""
+    if square.ndim == 2:
+        out += (X.power(2) if sp.issparse(X) else X * X) @ square.T
+        return
+    rows = X.toarray() if sp.issparse(X) else X
+    for k, matrix in enumerate(square):
+        out[:, k] += np.einsum("ij,ij->i", rows @ matrix, rows)
+
+
 class Distortion(ABC):
     """A distortion measure, with parameters `A` that may be learned (None: the plain measure).
 
@@ -113,6 +123,8 @@ class Distortion(ABC):
     translation_invariant: ClassVar[bool] = False
     #: It is the plain squared Euclidean distance, whose kernel is XX'.
     euclidean: ClassVar[bool] = False
+    #: It is (x - mu)' A (x - mu): A is a metric.
+    quadratic: ClassVar[bool] = False
     #: Rows must hold no negative value.
     positive_only: ClassVar[bool] = False
     #: Forms of A that can be learned ("diagonal", "full"); empty where nothing can be.
@@ -150,10 +162,15 @@ class Distortion(ABC):
         """g and b of the centres (K, d)."""
 
     def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """s_i <x_i, g_k>, (b, K): the distortion without what depends on row or centre alone."""
+        """s_i <x_i, g_k>, (b, K): the distortion without what depends on row or centre alone.
+
+        And + x' A_k x where the metric differs by cluster.
+        """
         product = np.asarray(X @ terms.slope.T)
         if scale is not None:
             product *= scale[:, None]
+        if terms.square is not None:
+            _add_squares(X, terms.square, product)
         return product
 
     def cross(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:

@@ -40,6 +40,7 @@ class SquaredEuclidean(SeparableBregman):
     forms: ClassVar[tuple[str, ...]] = ("diagonal", "full")
     per_cluster: ClassVar[bool] = True
     euclidean: ClassVar[bool] = True
+    quadratic: ClassVar[bool] = True
     kmeans_factor: ClassVar[float] = 0.5
 
     def check_rows(self, X: Any) -> None:
@@ -63,7 +64,7 @@ class SquaredEuclidean(SeparableBregman):
         return 2 * x
 
     def row_term(self, X: Any, A: Array | None = None) -> NDArray[np.float64]:
-        """x' A x under one metric; 0 where the metric differs by cluster (see `product`)."""
+        """x' A x under one metric; 0 where the metric differs by cluster."""
         if A is None or A.ndim == 1:
             return row_sums(X, A, power=2)
         if A.ndim == 3 and len(A) == 1:
@@ -83,20 +84,6 @@ class SquaredEuclidean(SeparableBregman):
         shared = A is None or A.ndim == 1 or (A.ndim == 3 and len(A) == 1)
         square = None if A is None or shared else A.astype(centers.dtype)
         return CenterTerms((-2 * moved).astype(centers.dtype), offset.astype(centers.dtype), square)
-
-    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
-        """<x, g_k>, and + x' A_k x where the metric differs by cluster."""
-        values = super().product(X, terms, scale)
-        if terms.square is None:
-            return values
-        if terms.square.ndim == 2:
-            squared = X.power(2) if sp.issparse(X) else X * X
-            values += squared @ terms.square.T
-            return values
-        rows = _dense(X)
-        for k, matrix in enumerate(terms.square):
-            values[:, k] += np.einsum("ij,ij->i", rows @ matrix, rows)
-        return values
 
     def between(self, X: Any, i: Array, j: Array, A: Array | None = None) -> Array:
         """|x_i - x_j|^2_A: (m,), or (m, K) where the metric differs by cluster."""

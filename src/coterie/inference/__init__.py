@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coterie.inference._kernels import draw_seed
 from coterie.inference._local_search import IcmPlan, Savings, icm_plan
-from coterie.inference._random import draw_seed
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
@@ -11,7 +11,15 @@ from coterie.inference.exclusive import NodeGroups, group_energy, label_with_gro
 from coterie.inference.feasible import feasible_start
 from coterie.inference.forest import spanning_forest
 from coterie.inference.gibbs import gibbs
-from coterie.inference.icm import icm, polish
+from coterie.inference.icm import (
+    Crowd,
+    better_by_component,
+    crowd_model,
+    crowd_of,
+    icm,
+    polish,
+    restart_crowd,
+)
 from coterie.inference.least_energy import least_energy
 from coterie.inference.linear_program import linear_program
 from coterie.inference.mean_field import mean_field
@@ -28,13 +36,6 @@ from coterie.inference.model import (
 )
 from coterie.inference.plain_icm import plain_icm
 from coterie.inference.registry import ENGINES, Engine, engines, infer
-from coterie.inference.restarts import (
-    Crowd,
-    better_by_component,
-    crowd_model,
-    crowd_of,
-    restart_crowd,
-)
 from coterie.inference.sized import SizedLabels, SizedModel, label_with_sizes, prove_sized
 from coterie.inference.structured import TreeClass, structured_mean_field, tree_classes
 from coterie.inference.transport import transport

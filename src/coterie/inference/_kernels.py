@@ -1,4 +1,4 @@
-"""Compiled pieces every engine shares: pair costs, energies, random bits.
+"""Compiled pieces every engine shares: random bits and their seeds, pair costs, energies.
 
 `same` and `differ` each have one column (one cost for all clusters) or K columns.
 Every sum here is safe with ``+inf``: infinities are added, never subtracted.
@@ -21,6 +21,21 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _TWO_53 = 1.0 / 9007199254740992.0
+RandomState = int | np.uint64 | np.random.Generator | np.random.RandomState | None
+
+
+def draw_seed(random_state: RandomState) -> np.uint64:
+    """One 63-bit seed; an int gives the same seed always, a generator the next of its stream.
+
+    A seed that was drawn is itself: who searches several times draws once.
+    """
+    if isinstance(random_state, np.uint64):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.uint64(random_state.randint(0, 2**31 - 1))
+    if isinstance(random_state, int):  # what follows would find the same in twice the time
+        return np.uint64(np.random.PCG64(random_state).random_raw() >> 1)
+    return np.uint64(np.random.default_rng(random_state).integers(0, 2**63))
 
 
 @njit(inline="always")
@@ -89,13 +104,13 @@ def node_costs(i, unary, indptr, indices, same, differ, labels, out):  # IN; OUT
 
 
 @njit(cache=True, nogil=True)
-def edge_costs(model, labels, out):  # IN; OUT out (s,)
-    """What the edges of each node to later nodes cost: every edge once."""
-    _, indptr, indices, same, differ = model
+def energies(model, labels, own, out):  # IN; own: count the nodes' own labels too; OUT out (s,)
+    """What the edges of each node to later nodes cost, every edge once, and its own label."""
+    unary, indptr, indices, same, differ = model
     for i in range(labels.shape[0]):
         total = 0.0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if i < j:
                 total += pair_cost(same, differ, e, labels[i], labels[j])
-        out[i] = total
+        out[i] = total + unary[i, labels[i]] if own else total

@@ -103,20 +103,24 @@ def icm_plan(model: PairwiseModel, fresh: bool = False) -> IcmPlan:
     """
     infinite = np.isinf(model.differ)
     part, n_parts = _parts(model)
-    groups = components(model, np.any(model.differ > 0, axis=1))[1]
+    joined = components(model, np.any(model.differ > 0, axis=1))
     plan = IcmPlan(
-        _grouped(np.arange(model.n_nodes), part, n_parts, least=1),
-        _grouped(groups, part, n_parts, least=2),
+        _single(part, n_parts),
+        _grouped(joined[1], part, n_parts, least=2),
         bool(infinite.any() or np.isinf(model.same).any()),
         bool(infinite.all(axis=1).any()),
     )
     has_wholes = plan.groups.member_ptr.size > 1 and not plan.welded
-    return plan._replace(wholes=wholes_of(model)) if fresh and has_wholes else plan
+    return plan._replace(wholes=_wholes(model, *joined)) if fresh and has_wholes else plan
 
 
 def wholes_of(model: PairwiseModel) -> Wholes:
     """Must-link components as nodes; valid as long as the plan of `model` is."""
-    contraction = contraction_of(model, np.any(model.differ > 0, axis=1))
+    return _wholes(model, *components(model, np.any(model.differ > 0, axis=1)))
+
+
+def _wholes(model: PairwiseModel, count: int, component: IntArray) -> Wholes:
+    contraction = contraction_of(model, count, component)
     return Wholes(contraction, icm_plan(contracted(model, contraction)))
 
 
@@ -131,9 +135,21 @@ def _parts(model: PairwiseModel) -> tuple[IntArray, int]:
     return (middles * n_parts / model.n_nodes).astype(np.int64)[component], n_parts
 
 
+def _single(part: IntArray, n_parts: int) -> Groups:
+    """Every node by itself."""
+    s = part.size
+    nodes = np.arange(s)
+    if n_parts == 1:  # in their order: nothing to sort
+        return Groups(np.arange(s + 1), nodes, nodes, np.array([0, s]))
+    return _grouped(nodes, part, n_parts, least=1)
+
+
 def _grouped(group: IntArray, part: IntArray, n_parts: int, least: int) -> Groups:
     """The groups of at least so many nodes, from the number (s,) of each node's group."""
     sizes = np.bincount(group, minlength=1)
+    if sizes.max() < least:
+        nothing, starts = np.empty(0, dtype=np.int64), np.zeros(n_parts + 1, dtype=np.int64)
+        return Groups(starts[:1], nothing, np.full(group.size, -1), starts)
     part_of = np.zeros(sizes.size, dtype=np.int64)
     part_of[group] = part
     kept = np.flatnonzero(sizes >= least)

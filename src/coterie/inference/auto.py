@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie._typing import IntArray
-from coterie.inference._random import RandomState
+from coterie.inference._kernels import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, exact_plan, solve_exactly
 from coterie.inference.icm import icm

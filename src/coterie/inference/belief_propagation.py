@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _loopy_kernels, _message_kernels
-from coterie.inference._random import RandomState
+from coterie.inference._kernels import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
 from coterie.inference.model import (

@@ -65,13 +65,12 @@ def contract(
         welded = np.all(np.isinf(model.differ), axis=1)
     if not welded.any():
         return None
-    contraction = contraction_of(model, welded)
+    contraction = contraction_of(model, *components(model, welded))
     return contracted(model, contraction), contraction
 
 
-def contraction_of(model: PairwiseModel, welded: NDArray[np.bool_]) -> Contraction:
-    """How nodes joined by the entries `welded` (2E,) become groups, whatever the others cost."""
-    n_groups, group = components(model, welded)
+def contraction_of(model: PairwiseModel, n_groups: int, group: IntArray) -> Contraction:
+    """How nodes become the groups (s,) they are in, whatever their edges cost."""
     rows = entry_rows(model)
     a, b = group[rows], group[model.indices]
     inner = np.flatnonzero((a == b) & (rows < model.indices))

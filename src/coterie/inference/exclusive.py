@@ -48,8 +48,6 @@ class NodeGroups(NamedTuple):
 
 def group_energy(groups: NodeGroups, labels: IntArray) -> float:
     """What the groups cost under labels (s,)."""
-    if not groups.n_groups:
-        return 0.0
     group = np.repeat(np.arange(groups.n_groups), np.diff(groups.ptr))
     code = group * (int(labels.max(initial=0)) + 1) + labels[groups.nodes]
     found, count = np.unique(code, return_counts=True)

@@ -12,8 +12,8 @@ from coterie._typing import BoolArray, IntArray
 from coterie.constraints.coloring import color_graph
 from coterie.exceptions import UndecidedFeasibility
 from coterie.inference import _feasible_kernels
+from coterie.inference._kernels import RandomState, draw_seed
 from coterie.inference._program import build_program, solve
-from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import Inference, NoFeasibleLabels, PairwiseModel, components, subgraph
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from coterie._typing import IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _field_kernels
-from coterie.inference._random import RandomState, draw_seed
+from coterie.inference._kernels import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from coterie._typing import IntArray
 from coterie.exceptions import CoterieError
+from coterie.inference._kernels import RandomState
 from coterie.inference._program import build_program, contested, solve
-from coterie.inference._random import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
 from coterie.inference.model import (

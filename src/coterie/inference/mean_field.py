@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
 from coterie.inference import _field_kernels
-from coterie.inference._random import RandomState, draw_seed
+from coterie.inference._kernels import RandomState, draw_seed
 from coterie.inference.annealing import annealed_labels, hard_entries
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import Inference, PairwiseModel, check_labels, entry_rows, total_energy

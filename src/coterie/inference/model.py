@@ -227,18 +227,18 @@ def total_energy(model: PairwiseModel, labels: IntArray) -> float:
 
 def pair_energy(model: PairwiseModel, labels: IntArray) -> float:
     """The edges' part of E(labels), for labels that are known to be right."""
-    return float(_edge_costs(model, labels).sum())
+    return float(_energies(model, labels, own=False).sum())
 
 
 def node_energies(model: PairwiseModel, labels: IntArray) -> FloatArray:
     """What each node (s,) adds to E(labels): its label, and its edges to later nodes."""
-    return _edge_costs(model, labels) + model.unary[np.arange(model.n_nodes), labels]
+    return _energies(model, labels, own=True)
 
 
-def _edge_costs(model: PairwiseModel, labels: IntArray) -> FloatArray:
-    costs = np.empty(model.n_nodes)
-    _kernels.edge_costs(model, labels, costs)
-    return costs
+def _energies(model: PairwiseModel, labels: IntArray, own: bool) -> FloatArray:
+    found = np.empty(model.n_nodes)
+    _kernels.energies(model, labels, own, found)
+    return found
 
 
 def check_labels(model: PairwiseModel, labels: ArrayLike) -> IntArray:
@@ -269,6 +269,8 @@ def components(model: PairwiseModel, keep: NDArray[np.bool_] | None = None) -> t
     keep : (2E,) bool, optional
         Use only these entries.
     """
+    if keep is not None and not keep.any():
+        return model.n_nodes, np.arange(model.n_nodes)
     ends = np.column_stack((entry_rows(model), model.indices))
     component, count = connected(
         ends[ends[:, 0] < ends[:, 1]] if keep is None else ends[keep], model.n_nodes

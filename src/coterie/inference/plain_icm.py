@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from coterie.inference._kernels import RandomState, draw_seed
 from coterie.inference._local_search import Groups, icm_plan, no_savings, run_moves
-from coterie.inference._random import RandomState, draw_seed
 from coterie.inference.contraction import on_contracted
 from coterie.inference.feasible import feasible_start
 from coterie.inference.model import (

@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from coterie.exceptions import InvalidParameter
-from coterie.inference._random import RandomState
+from coterie.inference._kernels import RandomState
 from coterie.inference.auto import auto
 from coterie.inference.belief_propagation import belief_propagation
 from coterie.inference.elimination import eliminate

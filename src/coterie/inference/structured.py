@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie._typing import FloatArray, IntArray
-from coterie.inference._random import RandomState
+from coterie.inference._kernels import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, eliminate, exact_plan
 from coterie.inference.icm import icm

@@ -64,7 +64,7 @@ def _metrics(model: Any, used: Array) -> Array | None:
     if hasattr(model, "covariances_") and hasattr(model, "covariance_type"):
         return np.linalg.inv(_covariances(model)[used])
     A = getattr(model, "distortion_params_", None)
-    if A is None or not isinstance(get_distortion(model.distortion), SquaredEuclidean):
+    if A is None or not get_distortion(model.distortion).quadratic:
         return None
     shared = A.ndim == 1 or (A.ndim == 3 and len(A) == 1)
     return A if shared else A[used]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, overload
@@ -16,7 +17,23 @@ from coterie.tables.streaming import StoredTable
 __all__ = ["SomeIds", "StoredIds"]
 
 
-class StoredIds(Sequence[str]):
+class _Ids(Sequence[str]):
+    """Ids by the numbers of their rows; a subclass says how long they are and finds one."""
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        at = range(len(self))[index]
+        return [self._text(row) for row in at] if isinstance(at, range) else self._text(at)
+
+    @abstractmethod
+    def _text(self, row: int) -> str:
+        """The id of a row, counted from 0."""
+
+
+class StoredIds(_Ids):
     """The ids of a `StoredTable` as texts; one that is asked for by its row is read then.
 
     Parameters
@@ -32,19 +49,13 @@ class StoredIds(Sequence[str]):
     def __len__(self) -> int:
         return len(self.column)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[row] for row in range(len(self))[index]]
+    def _text(self, row: int) -> str:
         start = 0
         for batch in self.column.batches():
-            if index < start + len(batch):
-                return str(arrow_texts(batch.slice(index - start, 1))[0])
+            if row < start + len(batch):
+                return str(arrow_texts(batch.slice(row - start, 1))[0])
             start += len(batch)
-        raise IndexError(index)
+        raise IndexError(row)
 
     def find(self, texts: Iterable[str | None]) -> dict[str | None, int]:
         """Row of each of the ids that is there, by one reading; refuses one that is there twice."""
@@ -77,7 +88,7 @@ class StoredIds(Sequence[str]):
             )
 
 
-class SomeIds(Sequence[str]):
+class SomeIds(_Ids):
     """The ids of some rows (m,) out of all of them."""
 
     def __init__(self, ids: Sequence[str], rows: NDArray[np.int64]) -> None:
@@ -86,11 +97,5 @@ class SomeIds(Sequence[str]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self.ids[row] for row in self.rows[index].tolist()]
-        return self.ids[int(self.rows[index])]
+    def _text(self, row: int) -> str:
+        return self.ids[int(self.rows[row])]

@@ -37,7 +37,7 @@ PLAIN = "plain_icm"  # the engine as printed, whose labels are left as they are
 class PairCosts(NamedTuple):
     """What pairs cost: `cost` (m,) or (m, K) of each pair, summed to `same` and `differ` of each
     entry of the core's graph, and the local search's plans for them, of all nodes and of the
-    crowd; what exclusive groups cost.
+    crowd; what exclusive groups cost, if there are any.
     """
 
     cost: Array
@@ -45,7 +45,7 @@ class PairCosts(NamedTuple):
     differ: Array
     plan: IcmPlan
     crowd_plan: IcmPlan | None
-    groups: NodeGroups
+    groups: NodeGroups | None
 
 
 class CoreLabels(NamedTuple):
@@ -108,8 +108,10 @@ class CoreGraph:
             crowd_plan = icm_plan(crowd_model(model, self._crowd), fresh=True)
         return PairCosts(cost, same, differ, icm_plan(model), crowd_plan, self._groups(w))
 
-    def _groups(self, w: float) -> NodeGroups:
+    def _groups(self, w: float) -> NodeGroups | None:
         core, groups = self.core, self.constraints.exclusive
+        if not core.group_nodes.size:
+            return None
         hard = groups.is_hard
         weight = np.where(hard, np.inf, w * np.where(hard, 0.0, groups.cost()))
         weight = weight[core.group_number]
@@ -117,7 +119,8 @@ class CoreGraph:
             sizes = np.diff(core.group_ptr)
             kept = weight > 0
             ptr = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
-            return NodeGroups(ptr, core.group_nodes[np.repeat(kept, sizes)], weight[kept])
+            nodes = core.group_nodes[np.repeat(kept, sizes)]
+            return NodeGroups(ptr, nodes, weight[kept]) if nodes.size else None
         return NodeGroups(core.group_ptr, core.group_nodes, weight)
 
     def _model(self, unary: Array, same: Array, differ: Array) -> PairwiseModel:
@@ -169,7 +172,7 @@ class CoreGraph:
         saved, proven, savings = 0.0, False, None
         nodes = None if last is None else last.nodes
         try:
-            if groups.n_groups:
+            if groups is not None:
                 return self._label_groups(model, groups, nodes, seed)
             if self.engine == PLAIN:
                 found = plain_icm(model, nodes, random_state=seed, time_limit=self.time_limit)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
-from coterie.base import broken_pairs, in_memory
-from coterie.cluster.distances import least_cost, nearest_centers, row_distances
-from coterie.cluster.kmeans.joining import add_clusters, has_own_metrics, move_centers, places_of
-from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, KMeansSettings, Measure
+from coterie.base import broken_pairs
+from coterie.cluster.kmeans.joining import TakesNewRows, has_own_metrics
+from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, Measure
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import (
     Screened,
@@ -30,19 +26,14 @@ from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many
 from coterie.constraints import Constraints
 from coterie.constraints.exclusive import choose, witnesses, written_for
 from coterie.constraints.sizes import Sizes
-from coterie.data import Rows, check_blocks, one_blas_thread
-from coterie.distortions import Distortion, get_distortion
+from coterie.data import one_blas_thread
 from coterie.exceptions import InvalidParameter
-from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.inference import engines
 from coterie.validation import (
     check_choice,
     check_n_clusters,
-    check_sample_weight,
-    refuse_constraints_as_y,
 )
 
-_DEFAULT_DISTORTION = "sqeuclidean"
 _FEW_PAIRS = 100_000  # that exclusive groups may be written out as where they are not alone
 INITS = (
     "auto",
@@ -74,26 +65,17 @@ class Attempt(NamedTuple):
     groups: Array | None
 
 
-class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
-    """Shared `fit`, `predict`, `transform` and `score`; a subclass says which problem it solves.
+class PairwiseKMeans(TakesNewRows):
+    """Shared `fit`; a subclass says which problem it solves.
 
     A subclass has the parameters n_clusters, w, inference, init, n_init, max_iter, tol,
     random_state and warm_start.
     """
 
     _problem_type: type[KMeansProblem] = KMeansProblem
-    _constant_penalty = False  # whether a broken pair costs the same wherever its rows are
     _reads_stored_rows = True
 
     # -- what a subclass says ------------------------------------------------------------------
-    @abstractmethod
-    def _distortion(self) -> Distortion:
-        """The distortion asked for."""
-
-    @abstractmethod
-    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
-        """The member of the family, from the parameters."""
-
     def _sizes(self, n_clusters: int, n_rows: int) -> Sizes | None:
         """Bounds on the rows of each cluster, where there are any."""
         return None
@@ -105,6 +87,9 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
     def _read_pairs(self, constraints: Constraints) -> Constraints:
         """The pairs as the estimator understands them; refuses those that it cannot."""
         return constraints.as_hard() if self.w == np.inf else constraints
+
+    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
+        return self._read_pairs(pairs)
 
     # -- fit -----------------------------------------------------------------------------------
     def fit(
@@ -127,12 +112,18 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         k = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_common()
         pairs = self._read_pairs(constraints)
-        if _better_as_pairs(pairs):
-            pairs = pairs.expanded()
-        elif not self._can_keep(pairs):
-            pairs = written_for(pairs, f"{type(self).__name__} with soft groups or sizes")
+        if pairs.exclusive.rows.size:
+            pairs = self._with_groups(pairs)
         self._solve(X, pairs, weights, k)
         return self
+
+    def _with_groups(self, pairs: Constraints) -> Constraints:
+        """The pairs with their exclusive groups, written out as pairs where they cannot stay."""
+        if _better_as_pairs(pairs):
+            return pairs.expanded()
+        if self._can_keep(pairs):
+            return pairs
+        return written_for(pairs, f"{type(self).__name__} with soft groups or sizes")
 
     def _can_keep(self, pairs: Constraints) -> bool:
         """Whether exclusive groups can stay groups: soft ones where all pairs cost the same."""
@@ -313,96 +304,12 @@ class PairwiseKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Extensib
         always = ("cluster_centers_", "cluster_weights_", "cluster_sums_")
         return (*always, "distortion_params_") if has_own_metrics(self) else always
 
-    # -- new rows join -------------------------------------------------------------------------
-    def _places(self, X: Any) -> Places:
-        return places_of(self, X)
-
-    def _pairs_of_new_rows(self, pairs: Constraints) -> Constraints:
-        return self._read_pairs(pairs)
-
-    def _admit(self, X: Any, placed: Placed) -> None:
-        add_clusters(self, X, placed.founders)
-
-    def partial_fit(
-        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Let new rows join as `extend` does, and move the centres to the means of all rows so far.
-
-        For what the new rows cost: sums over the rows of each cluster are kept. Rows of earlier
-        calls keep their labels, and a metric that was learned stays. The first call is `fit`.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (m, n_features)
-        y : ignored
-        constraints : Constraints, optional
-            As in `extend`: of all rows so far, then the new ones.
-        sample_weight : array-like of shape (m,), optional
-        """
-        refuse_constraints_as_y(self, y, "partial_fit")
-        if not hasattr(self, "labels_"):
-            return self.fit(X, constraints=constraints, sample_weight=sample_weight)
-        X = in_memory(self._check_new_rows(X))
-        weights = check_sample_weight(sample_weight, X.shape[0])
-        self._join(X, constraints)
-        move_centers(self, X, self.labels_[-X.shape[0] :], weights)
-        return self
-
-    # -- new rows ------------------------------------------------------------------------------
-    def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
-        """New rows and the centres, measured from one point, and the distortion."""
-        check_is_fitted(self)
-        X = self._check_new_rows(X)
-        distortion = self._distortion()
-        rows = Rows(X)
-        check_blocks(rows, distortion)
-        centers, shift = self.cluster_centers_.astype(X.dtype), None
-        if distortion.translation_invariant and not rows.is_sparse:
-            shift = centers.mean(axis=0)
-            centers = centers - shift
-        return Rows(X, shift), centers, distortion
-
-    def predict(self, X: Any) -> Array:
-        """The nearest centre of each row, (n,). Constraints hold for the rows of `fit` only."""
-        return nearest_centers(*self._new_rows(X), self.distortion_params_, self._log_normalizer())
-
-    def transform(self, X: Any) -> Any:
-        """Distortion of each row to each centre, (n, K).
-
-        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
-        """
-        return row_distances(*self._new_rows(X), self.distortion_params_)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the summed distortion of the rows to their nearest centres (higher is better)."""
-        return -least_cost(*self._new_rows(X), self.distortion_params_)
-
-    def _log_normalizer(self) -> Array:
-        """log det A of each cluster's metric where metrics were learned, (1,) or (K,)."""
-        return np.zeros(1)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._distortion().positive_only
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def chosen_distortion(distortion: Any, metric: Any) -> Distortion:
-    """The distortion asked for by one of its two names; refuses two different ones.
-
-    `metric` None is not given, `distortion` at its default neither.
-    """
-    if metric is None:
-        return get_distortion(distortion)
-    same = isinstance(metric, str) and isinstance(distortion, str) and metric == distortion
-    if not (same or (isinstance(distortion, str) and distortion == _DEFAULT_DISTORTION)):
-        raise InvalidParameter(
-            f"distortion={distortion!r} and metric={metric!r}: these are two names of one "
-            "parameter; give one of them."
-        )
-    return get_distortion(metric, "metric")
 
 
 def check_groups(problem: KMeansProblem) -> None:
@@ -433,7 +340,7 @@ def _better_as_pairs(pairs: Constraints) -> bool:
     them; where something does, the search over pairs knows more moves.
     """
     groups = pairs.exclusive
-    if not groups.n_groups or groups.n_pairs > _FEW_PAIRS:
+    if groups.n_pairs > _FEW_PAIRS:
         return False
     tied = np.bincount(groups.rows, minlength=pairs.n_samples)
     grouped = tied > 0

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
+from coterie.cluster.kmeans.family import PairwiseKMeans
 from coterie.cluster.kmeans.problem import KMeansSettings
-from coterie.distortions import Distortion
+from coterie.distortions import Distortion, chosen_distortion
 from coterie.distortions.base import need_form
 from coterie.exceptions import InvalidParameter
 

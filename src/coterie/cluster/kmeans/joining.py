@@ -1,32 +1,120 @@
-"""Rows that join fitted K-Means: what its clusters cost them, new clusters, centres that move."""
+"""What a fitted K-Means does with new rows: where they belong, and what changes when they join."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from coterie._typing import Array
-from coterie.cluster.distances import row_distances
+from coterie.base import in_memory
+from coterie.cluster.distances import least_cost, nearest_centers, row_distances
+from coterie.cluster.kmeans.problem import KMeansSettings
 from coterie.cluster.statistics import NONE, Shape, Statistics, sum_rows
-from coterie.data import Rows
+from coterie.data import Rows, check_blocks
 from coterie.distortions import Distortion
-from coterie.extension import Places
+from coterie.extension import ExtensibleClusterer, Placed, Places
+from coterie.validation import check_sample_weight, refuse_constraints_as_y
 
-if TYPE_CHECKING:
-    from coterie.cluster.kmeans.family import PairwiseKMeans
-
-__all__ = ["add_clusters", "has_own_metrics", "move_centers", "places_of"]
+__all__ = ["TakesNewRows", "has_own_metrics"]
 
 
-def has_own_metrics(model: PairwiseKMeans) -> bool:
+class TakesNewRows(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExtensibleClusterer):
+    """`predict`, `transform` and `score`, and rows that join by `extend` and `partial_fit`."""
+
+    _constant_penalty = False  # whether a broken pair costs the same wherever its rows are
+    cluster_centers_: Array
+    cluster_weights_: Array
+    cluster_sums_: Array
+    distortion_params_: Any
+    w_: float
+
+    # -- what a subclass says ------------------------------------------------------------------
+    @abstractmethod
+    def _distortion(self) -> Distortion:
+        """The distortion asked for."""
+
+    @abstractmethod
+    def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
+        """The member of the family, from the parameters."""
+
+    # -- new rows join -------------------------------------------------------------------------
+    def _places(self, X: Any) -> Places:
+        return places_of(self, X)
+
+    def _admit(self, X: Any, placed: Placed) -> None:
+        add_clusters(self, X, placed.founders)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, constraints: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Let new rows join as `extend` does, and move the centres to the means of all rows so far.
+
+        For what the new rows cost: sums over the rows of each cluster are kept. Rows of earlier
+        calls keep their labels, and a metric that was learned stays. The first call is `fit`.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (m, n_features)
+        y : ignored
+        constraints : Constraints, optional
+            As in `extend`: of all rows so far, then the new ones.
+        sample_weight : array-like of shape (m,), optional
+        """
+        refuse_constraints_as_y(self, y, "partial_fit")
+        if not hasattr(self, "labels_"):
+            return self.fit(X, constraints=constraints, sample_weight=sample_weight)
+        X = in_memory(self._check_new_rows(X))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        self._join(X, constraints)
+        move_centers(self, X, self.labels_[-X.shape[0] :], weights)
+        return self
+
+    # -- new rows ------------------------------------------------------------------------------
+    def _new_rows(self, X: Any) -> tuple[Rows, Array, Distortion]:
+        """New rows and the centres, measured from one point, and the distortion."""
+        check_is_fitted(self)
+        X = self._check_new_rows(X)
+        distortion = self._distortion()
+        rows = Rows(X)
+        check_blocks(rows, distortion)
+        centers, shift = self.cluster_centers_.astype(X.dtype), None
+        if distortion.translation_invariant and not rows.is_sparse:
+            shift = centers.mean(axis=0)
+            centers = centers - shift
+        return Rows(X, shift), centers, distortion
+
+    def predict(self, X: Any) -> Array:
+        """The nearest centre of each row, (n,). Constraints hold for the rows of `fit` only."""
+        return nearest_centers(*self._new_rows(X), self.distortion_params_, self._log_normalizer())
+
+    def transform(self, X: Any) -> Any:
+        """Distortion of each row to each centre, (n, K).
+
+        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
+        """
+        return row_distances(*self._new_rows(X), self.distortion_params_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the summed distortion of the rows to their nearest centres (higher is better)."""
+        return -least_cost(*self._new_rows(X), self.distortion_params_)
+
+    def _log_normalizer(self) -> Array:
+        """log det A of each cluster's metric where metrics were learned, (1,) or (K,)."""
+        return np.zeros(1)
+
+
+def has_own_metrics(model: TakesNewRows) -> bool:
     """Whether each cluster has a metric of its own."""
     count = len(model.cluster_centers_)
     several = model._settings(count, model._distortion()).per_cluster
     return several and len(np.atleast_1d(np.asarray(model.distortion_params_))) == count
 
 
-def places_of(model: PairwiseKMeans, X: Any) -> Places:
+def places_of(model: TakesNewRows, X: Any) -> Places:
     """What each cluster costs rows X (m, d), and what a broken pair does.
 
     Where a pair costs as much as its rows are apart (HMRFKMeans, MPCKMeans, LCVQE), the rows of the
@@ -54,7 +142,7 @@ def _between_centers(centers: Array, distortion: Distortion, A: Array | None) ->
     return float(gaps.sum() / max(gaps.size - len(gaps), 1)) or 1.0
 
 
-def add_clusters(model: PairwiseKMeans, X: Any, founders: list[Array]) -> None:
+def add_clusters(model: TakesNewRows, X: Any, founders: list[Array]) -> None:
     """New clusters around the rows that found them, with the mean of the others' metrics."""
     for rows in founders:
         if has_own_metrics(model):
@@ -68,7 +156,7 @@ def add_clusters(model: PairwiseKMeans, X: Any, founders: list[Array]) -> None:
     model._n_features_out = len(model.cluster_centers_)
 
 
-def move_centers(model: PairwiseKMeans, X: Any, labels: Array, weights: Array | None) -> None:
+def move_centers(model: TakesNewRows, X: Any, labels: Array, weights: Array | None) -> None:
     """Centres of all rows so far and of X (m, d), which have these labels (m,)."""
     fresh = _sums(model, X, labels, weights)
     model.cluster_weights_ = model.cluster_weights_ + fresh.counts
@@ -81,7 +169,7 @@ def move_centers(model: PairwiseKMeans, X: Any, labels: Array, weights: Array | 
 
 
 def _sums(
-    model: PairwiseKMeans, X: Any, labels: Array | None, weights: Array | None = None
+    model: TakesNewRows, X: Any, labels: Array | None, weights: Array | None = None
 ) -> Statistics:
     """Sums of rows by label (m,), or of all together."""
     n = X.shape[0]
@@ -94,11 +182,11 @@ def _sums(
     return sum_rows([(0, n, X)], of_row, own, scales, distortion, shape)
 
 
-def _center(model: PairwiseKMeans, sums: Statistics) -> Array:
+def _center(model: TakesNewRows, sums: Statistics) -> Array:
     return model._distortion().centroid(sums.sums, sums.counts, model.distortion_params_)
 
 
-def _metric(model: PairwiseKMeans) -> Array | None:
+def _metric(model: TakesNewRows) -> Array | None:
     """The metric of a cluster that had none: that of all, or the mean of theirs."""
     A: Array | None = model.distortion_params_
     return A if A is None or not has_own_metrics(model) else A.mean(axis=0, keepdims=True)

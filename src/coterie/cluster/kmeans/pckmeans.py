@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from coterie._typing import Array
-from coterie.cluster.kmeans.family import PairwiseKMeans, chosen_distortion
+from coterie.cluster.kmeans.family import PairwiseKMeans
 from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
 from coterie.cluster.kmeans.run import Result, Start
 from coterie.cluster.labelling import label_rows, measure_rows
@@ -15,7 +15,7 @@ from coterie.cluster.statistics import NONE, Shape
 from coterie.constraints import Constraints
 from coterie.constraints.sizes import Sizes, read_sizes
 from coterie.data import Rows, gather
-from coterie.distortions import Distortion
+from coterie.distortions import Distortion, chosen_distortion
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["PCKMeans"]
@@ -165,17 +165,18 @@ class PCKMeans(PairwiseKMeans):
     max_size: Any = None
 
     def _sizes(self, n_clusters: int, n_rows: int) -> Sizes | None:
-        sizes = read_sizes(self.min_size, self.max_size, n_clusters, n_rows)
-        if sizes is not None and self.inference != "icm":
+        if self.min_size is None and self.max_size is None:
+            return None
+        if self.inference != "icm":
             raise InvalidParameter(
                 f"inference={self.inference!r} knows no sizes; with min_size or max_size leave it "
                 "at 'icm', or set exact_assignment=True."
             )
-        return sizes
+        return read_sizes(self.min_size, self.max_size, n_clusters, n_rows)
 
     def _can_keep(self, pairs: Constraints) -> bool:
         sized = self.min_size is not None or self.max_size is not None
-        return not (sized and pairs.exclusive.n_groups) and super()._can_keep(pairs)
+        return not sized and super()._can_keep(pairs)
 
     def _settings(self, n_clusters: int, distortion: Distortion) -> KMeansSettings:
         limit = float(self.time_limit)

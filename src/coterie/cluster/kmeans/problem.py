@@ -268,7 +268,9 @@ class KMeansProblem:
         core = self.graph.label(model, lead, pairs, last, seed, refresh, prove)
         labels, statistics, change = self.relabel(found, core.nodes, geometry.measure)
         objective += change
-        objective += pair_energy(model, core.nodes) + group_energy(pairs.groups, core.nodes)
+        objective += pair_energy(model, core.nodes)
+        if pairs.groups is not None:
+            objective += group_energy(pairs.groups, core.nodes)
         objective += self.graph.inside_cost(core.nodes, pairs)
         return Assignment(labels, core, statistics, objective, found.digest)
 

@@ -3,8 +3,41 @@
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+
+from coterie._typing import FloatArray, IntArray
+
+
+class Nodes(NamedTuple):
+    """The core's nodes: what each centre of the round costs them (s, K), the cheapest (s,), how
+    much more the next one costs, and the most that neighbours can change of that (`pull`).
+    """
+
+    unary: FloatArray
+    near: IntArray
+    lead: FloatArray
+    reach: FloatArray
+
+
+class Links(NamedTuple):
+    """What sharing a cluster with each neighbour adds (2E,), and the CSR graph of the nodes."""
+
+    net: FloatArray
+    indptr: IntArray
+    indices: IntArray
+
+
+class Visited(NamedTuple):
+    """Labels of nodes (s,) and of rows beyond lambda (c,), and what each item of a sequence paid
+    without pairs (s + c,).
+    """
+
+    node_labels: IntArray
+    beyond_labels: IntArray
+    paid: FloatArray
 
 
 @njit(cache=True, nogil=True)
@@ -37,22 +70,20 @@ def pull(net, indptr, reach):
 
 
 @njit(cache=True, nogil=True)
-def visit(
-    sequence, begin, stop, offset, unary, near, lead, extra, n_extra, net, reach, indptr, indices,
-    lambda_, node_labels, beyond_labels, paid, cost,
-):  # fmt: skip
+def visit(sequence, begin, stop, offset, nodes, links, extra, n_extra, lambda_, found, cost):
     """Apply the rule of Algorithm 1 to `sequence[begin:stop]` until one item opens a cluster.
 
     An item joins the cluster of least D - xi1 f + xi2 s if that is below lambda; else it opens
     one, numbered K + n_extra. Returns the position of the item that opened, or `stop`.
     """
     # IN: sequence (T,): core node, or s + number of a row beyond lambda;
-    #     unary (s, K) costs to the centres of this round, the cheapest `near` (s,) and its
-    #     `lead` (s,); reach (s,) from `pull`;
-    #     extra (B, cap) costs of sequence[offset + b] to the n_extra centres opened so far;
-    #     net (2E,) what sharing a cluster with that neighbour adds
-    # OUT: node_labels (s,), beyond_labels (c,); paid (s + c,) cost without pairs
+    #     nodes, links: see `Nodes` and `Links`;
+    #     extra (B, cap) costs of sequence[offset + b] to the n_extra centres opened so far
+    # OUT: found: see `Visited`
     # WORK: cost (K + cap,)
+    unary, near, lead, reach = nodes
+    net, indptr, indices = links
+    node_labels, beyond_labels, paid = found
     s, n_old = unary.shape
     n_all = n_old + n_extra
     for t in range(begin, stop):

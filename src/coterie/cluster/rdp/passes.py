@@ -142,14 +142,16 @@ class _Walk:
         batch = _Batch(self.problem, sequence[begin:stop], self.beyond, room)
         if self.opened:
             batch.fill(np.concatenate(self.opened), 0, 0)
+        core = self.problem.core
+        nodes = kernels.Nodes(self.unary, self.near, self.lead, self.reach)
+        links = kernels.Links(self.net, core.indptr, core.indices)
+        visited = kernels.Visited(self.node_labels, self.beyond_labels, self.paid)
         work = np.empty(len(self.old) + room)
         at = begin
         while at < stop:
             at = kernels.visit(
-                sequence, at, stop, begin, self.unary, self.near, self.lead, batch.extra,
-                len(self.opened), self.net, self.reach, self.problem.core.indptr,
-                self.problem.core.indices, self.lambda_, self.node_labels, self.beyond_labels,
-                self.paid, work,
+                sequence, at, stop, begin, nodes, links, batch.extra, len(self.opened),
+                self.lambda_, visited, work,
             )  # fmt: skip
             if at == stop:
                 break
