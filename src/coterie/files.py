@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from coterie.exceptions import NotWritten
 
-__all__ = ["INSIDE_MARK", "new_directory", "new_file", "split_name", "write_array"]
+__all__ = ["INSIDE_MARK", "new_directory", "new_file", "plain_file", "split_name", "write_array"]
 
 #: Before the name of a table inside a file.
 INSIDE_MARK = "::"
@@ -36,6 +36,19 @@ def split_name(path: Path) -> tuple[Path, str | None]:
     if mark and Path(file).suffix.lower() in _WITH_TABLES:
         return Path(file), name
     return path, None
+
+
+def plain_file(path: Path) -> Path:
+    """The path, if a file is there: a pipe would be waited for, and a device read without end.
+
+    Raises
+    ------
+    OSError
+        It is something else.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is no file")
+    return path
 
 
 @contextmanager
