@@ -17,7 +17,15 @@ from uuid import uuid4
 
 from coterie.exceptions import NotWritten
 
-__all__ = ["INSIDE_MARK", "new_directory", "new_file", "plain_file", "split_name", "write_array"]
+__all__ = [
+    "INSIDE_MARK",
+    "check_replaceable",
+    "new_directory",
+    "new_file",
+    "plain_file",
+    "split_name",
+    "write_array",
+]
 
 #: Before the name of a table inside a file.
 INSIDE_MARK = "::"
@@ -51,6 +59,20 @@ def plain_file(path: Path) -> Path:
     return path
 
 
+def check_replaceable(path: Path) -> None:
+    """Refuse to put a file in the place of a pipe or a device: its reader would wait for ever.
+
+    Raises
+    ------
+    NotWritten
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise NotWritten(
+            f"{path} is a pipe or a device, not a file, and is not replaced. Write to a file, or "
+            "to the screen (`-`) and send that on."
+        )
+
+
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place, on disk, if all goes well.
@@ -60,6 +82,7 @@ def new_file(path: Path) -> Iterator[Path]:
     NotWritten
         It could not be written; nothing of it is left, and an older file is as it was.
     """
+    check_replaceable(path)
     temporary = _beside(path)
     try:
         with _reporting(path):

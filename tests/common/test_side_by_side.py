@@ -263,9 +263,9 @@ def test_every_spawned_child(cls):
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_joblib(backend):
-    classes = [PCKMeans, estimator_class("lcvqe")]
-    found = Parallel(2, backend=backend, timeout=LONGEST)(delayed(labels_of)(c) for c in classes)
-    assert all(np.array_equal(labels_of(c), f) for c, f in zip(classes, found, strict=True))
+    found = Parallel(2, backend=backend, timeout=LONGEST)(delayed(labels_of)(c) for c in CLASSES)
+    for cls, labels in zip(CLASSES, found, strict=True):
+        assert np.array_equal(labels_of(cls), labels), cls.__name__
 
 
 @pytest.fixture(scope="module")

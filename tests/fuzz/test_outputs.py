@@ -7,6 +7,8 @@ import random
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -69,6 +71,48 @@ def test_output_to_the_input_file_is_refused_or_whole(command, folder):
         assert len(after) == len(rows)
         assert after[0].startswith("id,") or after[0].startswith("id")
     assert not [name for name in os.listdir(".") if name.startswith(".")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("command", ["fit", "predict", "report", "suspects"])
+def test_a_pipe_is_not_replaced_by_a_file(command, folder):
+    """It was, with --force, and who read the pipe waited for ever."""
+    name = "pipe.html" if command == "report" else "pipe.csv"
+    os.mkfifo(name)
+    done = run(*WRITING[command], name, "--force")
+    assert (done.exit_code, done.stderr.count("\n")) == (Exit.NOT_WRITTEN, 1), done.output
+    assert stat.S_ISFIFO(os.stat(name).st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("command", ["fit data", "predict", "check", "score"])
+def test_a_full_device_for_the_screen_is_said(command, folder):
+    arguments = ("-" if str(a).startswith("new") else str(a) for a in READING[command]("good.csv"))
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "coterie", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == Exit.NOT_WRITTEN, done.stderr
+    assert "the output was not written: No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_who_stops_reading_ends_the_command_without_a_word_too_many(folder):
+    with subprocess.Popen(
+        [sys.executable, "-m", "coterie", *map(str, FIT), "-o", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read()
+    assert "Traceback" not in said
+    assert "a file:" not in said
 
 
 def is_whole(name: str, data: bytes, like: bytes) -> bool:

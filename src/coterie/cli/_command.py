@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import re
@@ -151,6 +152,8 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
         return code
 
 
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO)  # of the screen, or where that is sent
+
 # What the library calls a parameter, and the option that sets it.
 _OPTIONS = {
     "id_column": "--id",
@@ -198,6 +201,8 @@ def explain(error: Exception) -> tuple[str, Exit]:
     ):
         if isinstance(error, kind):
             return in_options(str(error)), code
+    if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+        return f"the output was not written: {error.strerror}.", Exit.NOT_WRITTEN
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}.", Exit.BAD_INPUT
     if isinstance(error, MemoryError):
