@@ -20,6 +20,7 @@ from commands import READING, WHOLE, make_folder, run
 from coterie.active import AnswerStore
 from coterie.cli.exits import Exit
 from coterie.cli.main import main
+from coterie.tables import Records, side_by_side
 
 FIT = ("fit", "good.csv", "--id", "id", "-k", 2, "--method", "pckmeans", "pairs.csv")
 
@@ -113,6 +114,33 @@ def test_who_stops_reading_ends_the_command_without_a_word_too_many(folder):
         said = child.stderr.read()
     assert "Traceback" not in said
     assert "a file:" not in said
+
+
+DRIVING = "\x1b[2J\x1b]0;mine\x07\x9b31m\r"  # clears the screen, names the window
+
+
+def test_data_does_not_drive_the_terminal(folder):
+    """Ids, names of columns and values in notes, results, errors and questions."""
+    rows = [f"{DRIVING}{t},{t % 2 * 9 + t / 10},7,{DRIVING}" for t in range(12)]
+    Path("d.csv").write_text(f'"id{DRIVING}",x,"same{DRIVING}",note\n' + "\n".join(rows))
+    Path("p.csv").write_text(f"a,b,kind\n{DRIVING}0,{DRIVING}1,must\n{DRIVING}0,nobody,must\n")
+    given = ("d.csv", "--id", f"id{DRIVING}".strip())
+    for arguments in (
+        ("fit", *given, "-k", 2, "--method", "pckmeans"),
+        ("fit", *given, "-k", 2, "--constraints", "p.csv"),
+        ("check", *given[:1], "p.csv", *given[1:]),
+        ("fit", "d.csv", "--id", "ix"),
+        ("score", "d.csv", "--truth", "x", "--labels", f"no{DRIVING}"),
+    ):
+        done = run(*arguments)
+        assert done.output, arguments
+        assert not {"\x1b", "\x07", "\x9b", "\r"} & set(done.output), arguments
+
+
+def test_questions_do_not_drive_the_terminal():
+    records = Records([f"f{DRIVING}"], [f"a{DRIVING}", "b"], [[DRIVING], ["x"]])
+    shown = side_by_side(records, 0, 1, width=60)
+    assert not {"\x1b", "\x07", "\x9b", "\r"} & set(shown)
 
 
 def is_whole(name: str, data: bytes, like: bytes) -> bool:

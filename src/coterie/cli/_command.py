@@ -24,6 +24,7 @@ from coterie.exceptions import (
     UndecidedFeasibility,
     WorkersLost,
 )
+from coterie.words import on_screen
 
 __all__ = ["Talk", "command", "explain", "in_options"]
 
@@ -50,20 +51,20 @@ class Talk:
             return
         self.notes.append(text)
         if not (self.as_json or self.quiet):
-            click.echo(f"Note: {text}", err=True)
+            click.echo(on_screen(f"Note: {text}"), err=True)
 
     def result(self, values: dict[str, Any], text: str, *, err: bool = False) -> None:
         """The outcome, for scripts and for people; `err` where the output itself is on stdout."""
         if self.as_json:
             click.echo(json.dumps({**values, "notes": self.notes}, ensure_ascii=False), err=err)
         elif not self.quiet:
-            click.echo(text, err=err)
+            click.echo(on_screen(text), err=err)
 
     def error(self, text: str, code: Exit) -> None:
         """What went wrong."""
         if self.as_json:
             click.echo(json.dumps({"error": text, "exit_code": int(code), "notes": self.notes}))
-        click.echo(f"Error: {text}", err=True)
+        click.echo(on_screen(f"Error: {text}"), err=True)
 
 
 def _debug() -> click.Option:
