@@ -263,7 +263,8 @@ def test_every_spawned_child(cls):
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_joblib(backend):
-    found = Parallel(2, backend=backend, timeout=LONGEST)(delayed(labels_of)(c) for c in CLASSES)
+    beside = Parallel(2, backend=backend, timeout=5 * LONGEST)
+    found = beside(delayed(labels_of)(cls) for cls in CLASSES)
     for cls, labels in zip(CLASSES, found, strict=True):
         assert np.array_equal(labels_of(cls), labels), cls.__name__
 
