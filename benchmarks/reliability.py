@@ -37,7 +37,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/common/test_odd_calls.py"],
     ),
     "matrices": (
-        "Sparse matrices with indices outside them, for every estimator, in fits and fitted models",
+        "Sparse matrices with indices outside them, for every estimator",
         ["tests/common/test_damaged.py"],
     ),
     "log": (
@@ -45,7 +45,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/active/test_damaged_log.py"],
     ),
     "files": (
-        "Broken tables in nine formats through every command, and packed bombs",
+        "Broken tables in nine formats through the commands that read them, and packed bombs",
         ["tests/fuzz/test_broken_files.py"],
     ),
     "hostile": (
