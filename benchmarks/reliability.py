@@ -45,8 +45,12 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         ["tests/active/test_damaged_log.py"],
     ),
     "files": (
-        "Broken tables in nine formats through eight commands, and packed bombs",
+        "Broken tables in nine formats through the commands that read them, and packed bombs",
         ["tests/fuzz/test_broken_files.py"],
+    ),
+    "hostile": (
+        "Files made to do harm: bombs in Parquet, sheets and views, a million columns, pipes",
+        ["tests/fuzz/test_hostile_files.py"],
     ),
     "outputs": (
         "Outputs that cannot be, and Ctrl-C or SIGTERM at random moments",
@@ -63,7 +67,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
     ),
     "models": ("Forged and damaged model folders", ["tests/test_persistence.py"]),
     "targets": (
-        "First cases of `make fuzz`: models broken and forged, logs, engines and their twins",
+        "First cases of `make fuzz`: models and logs, broken and forged, engines and their twins",
         ["tests/fuzz/test_targets.py"],
     ),
 }

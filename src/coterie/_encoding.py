@@ -29,7 +29,7 @@ from scipy import sparse
 
 from coterie._npy import load_npy
 from coterie.exceptions import InvalidModel
-from coterie.files import write_array
+from coterie.files import plain_file, write_array
 from coterie.loaded import mark_loaded
 
 INDEX = "model.json"
@@ -129,6 +129,7 @@ class Reader:
             raise InvalidModel(f"{self.folder}: {name!r} is not the name of an array file.")
         path = self.folder / name
         try:
+            plain_file(path)
             if self.sums is not None and self.sums.get(name) != sum_of_file(path):
                 raise InvalidModel(f"{path} is damaged: its checksum is another one.")
             with path.open("rb") as stream:

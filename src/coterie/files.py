@@ -17,7 +17,15 @@ from uuid import uuid4
 
 from coterie.exceptions import NotWritten
 
-__all__ = ["INSIDE_MARK", "new_directory", "new_file", "split_name", "write_array"]
+__all__ = [
+    "INSIDE_MARK",
+    "check_replaceable",
+    "new_directory",
+    "new_file",
+    "plain_file",
+    "split_name",
+    "write_array",
+]
 
 #: Before the name of a table inside a file.
 INSIDE_MARK = "::"
@@ -38,6 +46,33 @@ def split_name(path: Path) -> tuple[Path, str | None]:
     return path, None
 
 
+def plain_file(path: Path) -> Path:
+    """The path, if a file is there: a pipe would be waited for, and a device read without end.
+
+    Raises
+    ------
+    OSError
+        It is something else.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is no file")
+    return path
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to put a file in the place of a pipe or a device: its reader would wait for ever.
+
+    Raises
+    ------
+    NotWritten
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise NotWritten(
+            f"{path} is a pipe or a device, not a file, and is not replaced. Write to a file, or "
+            "to the screen (`-`) and send that on."
+        )
+
+
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place, on disk, if all goes well.
@@ -47,6 +82,7 @@ def new_file(path: Path) -> Iterator[Path]:
     NotWritten
         It could not be written; nothing of it is left, and an older file is as it was.
     """
+    check_replaceable(path)
     temporary = _beside(path)
     try:
         with _reporting(path):

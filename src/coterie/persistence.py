@@ -17,7 +17,7 @@ from typing import Any
 from coterie import __version__
 from coterie._encoding import INDEX, Reader, Writer, sum_of_json
 from coterie.exceptions import InvalidModel
-from coterie.files import new_directory
+from coterie.files import new_directory, plain_file
 from coterie.parameters import check_arguments
 
 __all__ = ["load", "save"]
@@ -125,7 +125,7 @@ def _check_target(target: Path, overwrite: bool) -> None:
 
 def _read_index(source: Path) -> dict[str, Any]:
     try:
-        index = json.loads((source / INDEX).read_text(encoding="utf-8"))
+        index = json.loads(plain_file(source / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidModel(f"{source} is not a saved model: no readable {INDEX}.") from error
     if not isinstance(index, dict) or index.get("format") != FORMAT:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from coterie.exceptions import CoterieWarning
 
-__all__ = ["counted", "in_line", "nearest", "warn"]
+__all__ = ["counted", "in_line", "nearest", "on_screen", "warn"]
 
 _LONGEST = 60  # letters of a value that a line of a message shows
 
@@ -48,3 +48,12 @@ def warn(message: str, category: type[Warning] = CoterieWarning) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "coterie":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def on_screen(text: str) -> str:
+    r"""Without control characters but the end of a line: data must not drive a terminal.
+
+    >>> on_screen("id \x1b[2Jx\nnext")
+    'id  [2Jx\nnext'
+    """
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)

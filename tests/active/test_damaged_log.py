@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,9 @@ from damaged_log import WORDS, X, close, make_log, open_session, outcome
 from coterie.active import ActiveSession, AnswerStore
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
+from coterie.active.log.sums import add_functions
 from coterie.active.query import Answer
-from coterie.exceptions import AnswerNotSaved, AnswersInUse, InvalidParameter
+from coterie.exceptions import AnswerNotSaved, AnswersInUse, AnswersMismatch, InvalidParameter
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +96,17 @@ def test_an_emptied_log_is_no_new_one_but_a_deleted_one_is(log, tmp_path):
     AnswerStore(tmp_path / "b.db").close()
     (tmp_path / "new.db").touch()  # as by tempfile, or by a death before the first word
     AnswerStore(tmp_path / "new.db").close()
+
+
+def test_a_forged_number_of_a_log_is_told(log, tmp_path):
+    """With a sum of its own, as somebody would write it: a ValueError that named nothing."""
+    path = tmp_path / "a.db"
+    shutil.copy(log[0], path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        add_functions(db)
+        db.execute("UPDATE facts SET value = 'many' WHERE name = 'seed'")
+    with pytest.raises(AnswersMismatch, match="its seed is no number"):
+        open_session(path)
 
 
 def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):

@@ -42,6 +42,19 @@ def test_damaged_matrices_are_refused(case, form, how):
         clone(case.estimator).fit(damaged(form, how))
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_damaged_matrices_are_refused_by_fitted_models(case, record_property):
+    """Whatever is asked of them."""
+    fitted = clone(case.estimator).fit(ROWS)
+    tried = 0
+    for use in ("predict", "transform", "predict_proba", "score", "extend"):
+        for form, how in DAMAGE if hasattr(fitted, use) else ():
+            with pytest.raises((CoterieError, TypeError), match=r"damaged|[Ss]parse"):
+                getattr(fitted, use)(damaged(form, how))
+            tried += 1
+    record_property("tried", tried)
+
+
 @pytest.mark.parametrize(("form", "how"), DAMAGE)
 def test_damaged_matrices_are_refused_by_transformers(form, how):
     with pytest.raises((CoterieError, TypeError), match=r"damaged|[Ss]parse"):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from coterie import PPC, Constraints, GraphPropagation, Mosaic, PCKMeans
 from coterie.estimators import ESTIMATORS, estimator_class
-from coterie.exceptions import CoterieError, InvalidData
+from coterie.exceptions import CoterieError, CoterieWarning, InvalidData
 
 CLASSES = [*map(estimator_class, ESTIMATORS)]
 N, Y = 60, np.arange(60) % 3
@@ -23,10 +23,10 @@ X = np.random.default_rng(0).normal(size=(N, 3)) + 5 * np.eye(3)[Y]
 KNOWN = Constraints(N, must_link=[(0, 3), (1, 4)], cannot_link=[(0, 1), (1, 2)])
 SURE = Constraints(
     N,
-    must_link=[(0, 3), (3, 6), (1, 4)],
-    must_certainty=[0.5, 1, 0.7],
-    cannot_link=[(0, 1)],
-    cannot_certainty=[1.0],
+    must_link=[(0, 3), (3, 6), (1, 4), (0, 4)],
+    must_certainty=[0.5, 1, 0.7, 0],
+    cannot_link=[(0, 1), (1, 7)],
+    cannot_certainty=[1.0, 0],
 )
 
 
@@ -73,12 +73,14 @@ def make(cls: type, k: int = 3) -> Any:
 def try_fit(cls: type, rows: Any, known: Constraints = KNOWN, k: int = 3, **rest: Any) -> Any:
     """The model, or None where a typed error said why not."""
     pairs = {"constraints": known} if has_fit_parameter(cls, "constraints") else {}
+    before = megabytes()
     with warnings.catch_warnings(), at_most(60):
         warnings.simplefilter("ignore")
         try:
             model = make(cls, k).fit(rows, **pairs, **rest)
         except CoterieError:
             return None
+    assert megabytes() - before < 500
     assert model.labels_.shape == (known.n_samples,)
     assert model.labels_.min() >= 0
     assert np.isfinite(getattr(model, "objective_", 0.0))
@@ -126,11 +128,21 @@ def test_distances_that_overflow_are_said():
         GraphPropagation(Mosaic(3)).fit(ROWS["one cell of 1e300"], constraints=KNOWN)
 
 
-def test_a_memory_map(tmp_path):
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_memory_map(cls, tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
-    fits = [PCKMeans(3, random_state=0).fit(rows, constraints=KNOWN) for rows in (X, mapped)]
-    assert np.array_equal(fits[0].labels_, fits[1].labels_)
+    assert np.array_equal(try_fit(cls, X).labels_, try_fit(cls, mapped).labels_)
+
+
+def test_certainties_of_nothing_and_of_one_half():
+    """Surely not is the opposite for sure; one half says nothing, and that is said."""
+    with pytest.warns(CoterieWarning, match="say nothing and were dropped"):
+        known = Constraints(N, must_link=[(0, 3), (0, 2)], must_certainty=[0, 0.5])
+    assert (known.pairs.tolist(), known.kind.tolist()) == ([[0, 3]], [-1])
+    assert known.is_hard.all()
+    labels = PCKMeans(2, random_state=0).fit(X, constraints=known).labels_
+    assert labels[0] != labels[3]
 
 
 # -- wide ---------------------------------------------------------------------------------------
@@ -209,6 +221,7 @@ def test_a_million_pairs_on_a_thousand_rows(cls):
     with at_most(600), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert cls(5, random_state=0).fit(rows, constraints=known).labels_.shape == (1000,)
+    assert megabytes() < 6000
 
 
 @pytest.mark.slow
@@ -216,3 +229,4 @@ def test_five_hundred_clusters():
     rows = np.random.default_rng(0).normal(size=(20_000, 8))
     with at_most(600):
         assert np.unique(PCKMeans(500, n_init=1, random_state=0).fit(rows).labels_).size == 500
+    assert megabytes() < 6000

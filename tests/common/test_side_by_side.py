@@ -261,11 +261,23 @@ def test_every_spawned_child(cls):
     assert np.array_equal(in_process("spawn", partial(labels_of, cls)), labels_of(cls))
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_joblib(backend):
-    classes = [PCKMeans, estimator_class("lcvqe")]
-    found = Parallel(2, backend=backend, timeout=LONGEST)(delayed(labels_of)(c) for c in classes)
-    assert all(np.array_equal(labels_of(c), f) for c, f in zip(classes, found, strict=True))
+def check_joblib(backend: str, classes: list[type], longest: float = LONGEST) -> None:
+    found = Parallel(2, backend=backend, timeout=longest)(delayed(labels_of)(c) for c in classes)
+    for cls, labels in zip(classes, found, strict=True):
+        assert np.array_equal(labels_of(cls), labels), cls.__name__
+
+
+def test_joblib_in_threads():
+    check_joblib("threading", CLASSES)
+
+
+def test_joblib_in_processes():
+    check_joblib("loky", [PCKMeans, estimator_class("lcvqe")])
+
+
+@pytest.mark.slow
+def test_joblib_in_processes_every_estimator():
+    check_joblib("loky", CLASSES, 10 * LONGEST)
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,12 @@
 """Go on trying: `make fuzz MINUTES=10`. Cases that nobody has tried yet, each from a printed seed.
 
-In turn: broken files through every command, saved models, broken and forged, logs of answers, every
-engine beside its naive twin, fits with hard pairs, groups and sizes beside all labellings, rows in
-files beside the same in memory, records, sessions and their logs, hypothesis with a thousand
-examples over constraints, sessions and tables (their tests in the suite, under the profile "fuzz"),
-and bytes led by what they reach in the readers (atheris, where it is installed: `pip install
-atheris`). A finding ends the run with its seed or example; it becomes a test. At the end it says
-how many cases of each were tried.
+In turn: broken files through every command, saved models and logs of answers, broken and forged,
+every engine beside its naive twin, fits with hard pairs, groups and sizes beside all labellings,
+rows in files beside the same in memory, records, sessions and their logs, hypothesis with a
+thousand examples over constraints, sessions and tables (their tests in the suite, under the profile
+"fuzz"), and bytes led by what they reach in the readers (atheris, where it is installed: `pip
+install atheris`). A finding ends the run with its seed or example; it becomes a test. At the end it
+says how many cases of each were tried.
 """
 
 from __future__ import annotations
@@ -116,6 +116,7 @@ WAYS: dict[str, Callable[[int, float], int]] = {
     "models": _one_by_one("targets", "damaged_model"),
     "forged": _one_by_one("targets", "forged_model"),
     "logs": _one_by_one("targets", "damaged_log"),
+    "forged-logs": _one_by_one("forged_logs", "forged_log"),
     "engines": _one_by_one("targets", "engine_and_twin"),
     "labels": _one_by_one("fits", "hard_labels"),
     "rows": _one_by_one("fits", "rows_in_files"),

@@ -7,6 +7,8 @@ import random
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ from commands import READING, WHOLE, make_folder, run
 from coterie.active import AnswerStore
 from coterie.cli.exits import Exit
 from coterie.cli.main import main
+from coterie.tables import Records, side_by_side
 
 FIT = ("fit", "good.csv", "--id", "id", "-k", 2, "--method", "pckmeans", "pairs.csv")
 
@@ -69,6 +72,80 @@ def test_output_to_the_input_file_is_refused_or_whole(command, folder):
         assert len(after) == len(rows)
         assert after[0].startswith("id,") or after[0].startswith("id")
     assert not [name for name in os.listdir(".") if name.startswith(".")]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+@pytest.mark.parametrize("command", ["fit", "predict", "report", "suspects"])
+def test_a_pipe_is_not_replaced_by_a_file(command, folder):
+    """It was, with --force, and who read the pipe waited for ever."""
+    name = "pipe.html" if command == "report" else "pipe.csv"
+    os.mkfifo(name)
+    done = run(*WRITING[command], name, "--force")
+    assert (done.exit_code, done.stderr.count("\n")) == (Exit.NOT_WRITTEN, 1), done.output
+    assert stat.S_ISFIFO(os.stat(name).st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("command", ["fit data", "predict", "check", "score"])
+def test_a_full_device_for_the_screen_is_said(command, folder):
+    arguments = ("-" if str(a).startswith("new") else str(a) for a in READING[command]("good.csv"))
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "coterie", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == Exit.NOT_WRITTEN, done.stderr
+    assert "the output was not written: No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_who_stops_reading_ends_the_command_without_a_word_too_many(folder):
+    with subprocess.Popen(
+        [sys.executable, "-m", "coterie", *map(str, FIT), "-o", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        child.stdout.close()
+        said = child.stderr.read()
+    assert "Traceback" not in said
+    assert "a file:" not in said
+
+
+DRIVING = "\x1b[2J\x07\x9b31m"  # clears the screen, rings, writes red
+
+
+def drives(text: str) -> bool:
+    return bool({"\x1b", "\x07", "\x9b"} & set(text))
+
+
+def test_data_does_not_drive_the_terminal(folder):
+    """Ids, names of columns and values in notes, results and errors."""
+    rows = [f"{DRIVING}{t},{t % 2 * 9 + t / 10},7,{DRIVING}" for t in range(12)]
+    Path("d.csv").write_text(f"id,x,same{DRIVING},note\n" + "\n".join(rows))
+    Path("p.csv").write_text("a,b,kind\n" + f"{DRIVING}0,{DRIVING}1,must\n" * 2)
+    Path("hard.csv").write_text(
+        f"a,b,kind,weight\n{DRIVING}0,{DRIVING}1,must,inf\n{DRIVING}0,{DRIVING}1,cannot,inf\n"
+    )
+    fit = ("fit", "d.csv", "--id", "id", "-k", 2, "--method", "pckmeans")
+    for code, arguments in (
+        (Exit.DONE, (*fit, "--constraints", "p.csv", "--save", "new-model")),
+        (Exit.DONE, ("suspects", "d.csv", "p.csv", "--model", "new-model")),
+        (Exit.UNSATISFIABLE, (*fit, "--constraints", "hard.csv")),
+    ):
+        done = run(*arguments)
+        assert done.exit_code == code, done.output
+        assert "31m" in done.output  # the harmless part of it
+        assert not drives(done.output), arguments
+
+
+def test_questions_do_not_drive_the_terminal():
+    records = Records([f"f{DRIVING}"], [f"a{DRIVING}", "b"], [[DRIVING], ["x"]])
+    assert not drives(side_by_side(records, 0, 1, width=60))
 
 
 def is_whole(name: str, data: bytes, like: bytes) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import targets
 from fits import hard_labels, records, rows_in_files, session_log
+from forged_logs import forged_log
 from targets import damaged_log, damaged_model, engine_and_twin, forged_model
 
 from coterie import Constraints, HMRFKMeans, Mosaic, MPCKMeans, PCKMeans
@@ -19,6 +20,7 @@ from coterie.inference import ENGINES, Engine
         (damaged_model, 120),
         (forged_model, 240),
         (damaged_log, 60),
+        (forged_log, 40),
         (engine_and_twin, 40),
         (hard_labels, 80),
         (rows_in_files, 60),

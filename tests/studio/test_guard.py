@@ -157,6 +157,14 @@ def test_guessing_is_slow(studio):
     assert client.post("/login", data={"password": SECRET}).status_code == 429
 
 
+def test_wrong_tokens_lock_nobody_out(app, gate):
+    """Any page in the same browser can send them; five a minute closed the door to all."""
+    client = stranger(app)
+    assert {client.get(f"/?token=wrong{i}").status_code for i in range(9)} == {401}
+    assert client.get(f"/?token={gate.token}").status_code == 200
+    assert client.get("/api/state").status_code == 200
+
+
 def test_a_visitor_who_asks_too_much_waits(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("coterie.studio.guard.time.monotonic", lambda: now[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
 import re
@@ -23,6 +24,7 @@ from coterie.exceptions import (
     UndecidedFeasibility,
     WorkersLost,
 )
+from coterie.words import on_screen
 
 __all__ = ["Talk", "command", "explain", "in_options"]
 
@@ -49,20 +51,20 @@ class Talk:
             return
         self.notes.append(text)
         if not (self.as_json or self.quiet):
-            click.echo(f"Note: {text}", err=True)
+            click.echo(on_screen(f"Note: {text}"), err=True)
 
     def result(self, values: dict[str, Any], text: str, *, err: bool = False) -> None:
         """The outcome, for scripts and for people; `err` where the output itself is on stdout."""
         if self.as_json:
             click.echo(json.dumps({**values, "notes": self.notes}, ensure_ascii=False), err=err)
         elif not self.quiet:
-            click.echo(text, err=err)
+            click.echo(on_screen(text), err=err)
 
     def error(self, text: str, code: Exit) -> None:
         """What went wrong."""
         if self.as_json:
             click.echo(json.dumps({"error": text, "exit_code": int(code), "notes": self.notes}))
-        click.echo(f"Error: {text}", err=True)
+        click.echo(on_screen(f"Error: {text}"), err=True)
 
 
 def _debug() -> click.Option:
@@ -151,6 +153,8 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
         return code
 
 
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO)  # of the screen, or where that is sent
+
 # What the library calls a parameter, and the option that sets it.
 _OPTIONS = {
     "id_column": "--id",
@@ -198,6 +202,8 @@ def explain(error: Exception) -> tuple[str, Exit]:
     ):
         if isinstance(error, kind):
             return in_options(str(error)), code
+    if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+        return f"the output was not written: {error.strerror}.", Exit.NOT_WRITTEN
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}.", Exit.BAD_INPUT
     if isinstance(error, MemoryError):

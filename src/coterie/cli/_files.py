@@ -10,6 +10,7 @@ from typing import TextIO
 import click
 
 from coterie.exceptions import NotWritten
+from coterie.files import check_replaceable
 
 __all__ = ["ask_or_refuse", "check_target"]
 
@@ -20,6 +21,7 @@ def check_target(path: Path, force: bool, what: str = "file") -> None:
         raise NotWritten(f"{path.parent} is not a folder; make it first.")
     if path.is_dir() and what == "file":
         raise NotWritten(f"{path} is a folder; give the name of a file.")
+    check_replaceable(path)
     if os.path.lexists(path) and not force:
         raise NotWritten(f"{path} exists; choose another name, or overwrite it with --force.")
     if not os.access(path.parent, os.W_OK):

@@ -43,7 +43,7 @@ from coterie.tables import (
     side_by_side,
     write_table,
 )
-from coterie.words import counted
+from coterie.words import counted, on_screen
 
 if TYPE_CHECKING:
     from coterie.active import Answer
@@ -213,7 +213,7 @@ class Conversation:
             if key in "zr" and self._step_back_or_forth(key):
                 return True
             if key == "?":
-                click.echo(textwrap.fill(query.why, _width()))
+                click.echo(textwrap.fill(on_screen(query.why), _width()))
             elif key not in "zr":
                 click.echo(HELP)
 
@@ -252,7 +252,7 @@ class Conversation:
         ids = self.records.ids
         for place, earlier in enumerate(error.clash, start=1):
             i, j = earlier.rows
-            click.echo(f"  {place}. {ids[i]} and {ids[j]}: {earlier.answer}")
+            click.echo(on_screen(f"  {place}. {ids[i]} and {ids[j]}: {earlier.answer}"))
         click.echo("Number: take that one back · k keep both · any other key: forget this answer ")
         key = self._key()
         if key == "k":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import stat
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,8 @@ class FileStamp(NamedTuple):
             found = path.stat()
         except OSError as error:
             raise InvalidData(f"{path} cannot be read: {error.strerror}.") from error
+        if not stat.S_ISREG(found.st_mode):  # a pipe would be waited for, a device never ends
+            raise InvalidData(f"{path} cannot be read: it is no file.")
         return cls(path, found.st_size, found.st_mtime_ns)
 
     def check(self) -> None:

@@ -49,7 +49,7 @@ _HEADERS = [
 ]
 _MOST_VISITORS = 1000
 _RATE, _BURST = 100.0, 300.0  # requests a second, and at once, of one visitor
-_TRIES, _PER = 5, 60.0  # wrong tokens or passwords, in so many seconds, from everybody together
+_TRIES, _PER = 5, 60.0  # wrong passwords, in so many seconds, from everybody together
 _SAFE = ("GET", "HEAD")
 
 
@@ -115,23 +115,30 @@ class Gate:
         self._lock = threading.Lock()
 
     def admit(self, given: str, *, password: bool = False) -> str:
-        """A cookie for who shows the token (or the password); refused if it is another."""
+        """A cookie for who shows the token (or the password); refused if it is another.
+
+        Wrong passwords are counted, wrong tokens are not: nobody guesses one, and a page of another
+        site, which may send them all day, would lock everybody out.
+        """
         right = self._password if password else self.token
         with self._lock:
-            now = time.monotonic()
-            self._failed = [then for then in self._failed if now - then < _PER]
-            if len(self._failed) >= _TRIES:
-                raise Refused(
-                    "TooManyRequests", "Too many wrong tries; wait a minute.", 429, wait=60
-                )
+            if password:
+                self._refuse_tries()
             if right is None or not hmac.compare_digest(given.encode(), right.encode()):
-                self._failed.append(now)
+                if password:
+                    self._failed.append(time.monotonic())
                 raise Refused("NotSignedIn", "That is not right.", 401)
             cookie = secrets.token_urlsafe(32)
             self._visitors[cookie] = Visitor(self._person)
             while len(self._visitors) > _MOST_VISITORS:
                 self._visitors.popitem(last=False)
             return cookie
+
+    def _refuse_tries(self) -> None:
+        now = time.monotonic()
+        self._failed = [then for then in self._failed if now - then < _PER]
+        if len(self._failed) >= _TRIES:
+            raise Refused("TooManyRequests", "Too many wrong tries; wait a minute.", 429, wait=60)
 
     def visitor(self, cookies: str) -> Visitor | None:
         """Who sent this Cookie header."""

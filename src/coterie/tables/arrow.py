@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coterie.exceptions import InvalidData, MissingDependency
 from coterie.tables.header import distinct_names
 from coterie.tables.table import MISSING_WORDS, Column, Table
+from coterie.tables.unpacking import Unpacked
 
 __all__ = [
     "any_has",
@@ -53,7 +54,9 @@ def read_parquet(path: Path) -> Table:
     arrow = pyarrow("reading Parquet files")
     parquet = import_module("pyarrow.parquet")
     try:
-        return _table(path, parquet.read_table(path))
+        with parquet.ParquetFile(path) as file:
+            batches = file.iter_batches(_rows_at_once(path))
+            return _table(path, _counted(arrow, path, batches, file.schema_arrow))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, "Parquet", error) from error
 
@@ -68,9 +71,24 @@ def read_arrow(path: Path) -> Table:
             whole = source.read(6) == b"ARROW1"
             source.seek(0)
             reader = ipc.open_file(source) if whole else ipc.open_stream(source)
-            return _table(path, reader.read_all())
+            batches = map(reader.get_batch, range(reader.num_record_batches)) if whole else reader
+            return _table(path, _counted(arrow, path, batches, reader.schema))
     except (arrow.ArrowException, OSError) as error:
         raise _damaged(path, "Arrow", error) from error
+
+
+def _rows_at_once(path: Path) -> int:
+    """Few of a small file, in which one long text may be said to stand in every row."""
+    return min(max(path.stat().st_size // 1000, 256), 1 << 16)
+
+
+def _counted(arrow: Any, path: Path, batches: Iterable[Any], schema: Any) -> Any:
+    """The table of these batches, refused as soon as it is too much for its file."""
+    kept, unpacked = [], Unpacked(path)
+    for batch in batches:
+        unpacked.add(batch.nbytes)
+        kept.append(batch)
+    return arrow.Table.from_batches(kept, schema=schema)
 
 
 def _table(path: Path, table: Any) -> Table:

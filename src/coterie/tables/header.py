@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from coterie.exceptions import InvalidData
 from coterie.words import counted
 
 __all__ = [
+    "MOST_COLUMNS",
     "NO_HEADER",
+    "check_width",
     "distinct_names",
     "header_at",
     "is_row",
@@ -18,6 +21,7 @@ __all__ = [
     "titles_left_out",
 ]
 
+MOST_COLUMNS = 100_000
 NO_HEADER = "the first line holds numbers as the others do: it is a row, and columns are numbered"
 _NUMBER = re.compile(r"[+-]?\d+(?P<decimals>[.,]\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -38,9 +42,11 @@ def distinct_names(source: Any, given: Sequence[str]) -> tuple[list[str], tuple[
     >>> distinct_names("t.csv", ["x", ""])
     (['x', 'column_2'], ("column 2 has no name in the header; it is called 'column_2'",))
     """
-    names: list[str] = []
+    check_width(source, len(given))
+    names: dict[str, None] = {}
     notes = []
     taken = {name.strip() for name in given}
+    next_number: dict[str, int] = {}
     for number, name in enumerate(map(str.strip, given), start=1):
         if not name:
             name = f"column_{number}"
@@ -49,16 +55,27 @@ def distinct_names(source: Any, given: Sequence[str]) -> tuple[list[str], tuple[
             taken.add(name)
             notes.append(f"column {number} has no name in the header; it is called {name!r}")
         if name in names:
-            which = 2
+            which = next_number.get(name, 2)
             while f"{name}_{which}" in taken:
                 which += 1
+            next_number[name] = which + 1
             other = f"{name}_{which}"
             ordinal = {2: "second", 3: "third"}.get(which, f"{which}th")
             notes.append(f"two columns are named {name!r}; the {ordinal} is used as {other!r}")
             taken.add(other)
             name = other
-        names.append(name)
-    return names, tuple(notes)
+        names[name] = None
+    return list(names), tuple(notes)
+
+
+def check_width(source: Any, n_columns: int) -> None:
+    """Refuse a table of more columns than can be looked at one by one, half a millisecond each."""
+    if n_columns > MOST_COLUMNS:
+        raise InvalidData(
+            f"{source} has {n_columns:,} columns; of a table with names, {MOST_COLUMNS:,} are read "
+            "at most. Give numbers in so many columns as an array (.npy, .npz) or as lists in one "
+            "column of a Parquet file."
+        )
 
 
 def numbered(n_columns: int) -> list[str]:

@@ -15,6 +15,7 @@ from coterie.parameters import check_arguments
 from coterie.tables.arrays import read_npy, read_npz
 from coterie.tables.arrow import read_arrow, read_parquet
 from coterie.tables.delimited import raw_bytes, raw_text, read_delimited
+from coterie.tables.header import check_width
 from coterie.tables.stored_tables import read_duckdb, read_sqlite, read_xlsx
 from coterie.tables.table import Column, Table, values_of
 
@@ -97,7 +98,7 @@ def _read_json(path: Path) -> Table:
     if isinstance(content, dict) and len(content) == 1:
         content = next(iter(content.values()))  # {"rows": [...]}, as services answer
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
-        by_name = _by_name(content)
+        by_name = _by_name(path, content)
     elif isinstance(content, dict) and all(isinstance(v, list) for v in content.values()):
         by_name = content
     else:
@@ -112,10 +113,11 @@ def _read_json(path: Path) -> Table:
     return Table(str(path), lengths.pop() if lengths else 0, columns)
 
 
-def _by_name(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def _by_name(source: Path, rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The values of each name, None where a row lacks it; objects inside are columns a.b."""
     flat = [_flat(row) for row in rows]
     names = dict.fromkeys(name for row in flat for name in row)
+    check_width(source, len(names))
     return {name: [row.get(name) for row in flat] for name in names}
 
 
@@ -147,7 +149,9 @@ def _read_jsonl(path: Path) -> Table:
             )
         rows.append(row)
         lines.append(number)
-    columns = {name: Column(name, values_of(values)) for name, values in _by_name(rows).items()}
+    columns = {
+        name: Column(name, values_of(values)) for name, values in _by_name(path, rows).items()
+    }
     return Table(str(path), len(rows), columns, place=lambda row: f"line {lines[row]}")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from coterie.tables.recipe import Recipe
 from coterie.tables.table import Table
+from coterie.words import on_screen
 
 __all__ = ["Records", "choose_fields", "side_by_side"]
 
@@ -74,17 +75,12 @@ def side_by_side(records: Records, i: int, j: int, *, width: int = 80) -> str:
                 f"{mark} {field[:name_width]:{name_width}}" if line == 0 else " " * (name_width + 2)
             )
             lines.append(f"{head} | {a:{column}} | {b}".rstrip())
-    return "\n".join(lines)
+    return on_screen("\n".join(lines))
 
 
 def _wrapped(left: str, right: str, column: int) -> list[tuple[str, str]]:
     """Both texts in lines of at most `column` letters, side by side."""
-    parts = [textwrap.wrap(_printable(text), column) or [""] for text in (left, right)]
+    parts = [textwrap.wrap(text, column) or [""] for text in (left, right)]
     height = max(map(len, parts))
     a, b = (lines + [""] * (height - len(lines)) for lines in parts)
     return list(zip(a, b, strict=True))
-
-
-def _printable(text: str) -> str:
-    """Without control characters: a record must not be able to drive the terminal."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -11,12 +11,16 @@ from typing import Any
 
 from coterie.exceptions import CoterieError, InvalidData, MissingDependency
 from coterie.files import INSIDE_MARK
-from coterie.tables.header import distinct_names, titles_left_out
+from coterie.tables.header import check_width, distinct_names, titles_left_out
 from coterie.tables.table import Column, Table, values_of
-from coterie.tables.unpacking import check_unpacked
+from coterie.tables.unpacking import Unpacked, check_unpacked
 from coterie.words import counted, nearest
 
 __all__ = ["read_duckdb", "read_sqlite", "read_xlsx"]
+
+_MOST_LINES = 1_048_576  # of a sheet, as Excel has it
+_FETCHED = 10_000  # rows at a time
+_VALUE = 40  # bytes of a Python number in a list
 
 
 def read_xlsx(path: Path, name: str | None = None) -> Table:
@@ -32,40 +36,66 @@ def read_xlsx(path: Path, name: str | None = None) -> Table:
     except CoterieError:
         raise
     except Exception as error:  # openpyxl lets anything through: of zip, of XML, its own
-        raise InvalidData(f"{path} is not a whole Excel workbook: {error}.") from error
+        raise _no_workbook(path, error) from error
     with closing(book):
         sheets = {sheet.title: sheet for sheet in book.worksheets}
         wanted = [_chosen(path, name, sheets, "sheet")] if name else list(sheets)
         for title in wanted:
-            cells = [
-                [_blank_is_none(value) for value in row]
-                for row in sheets[title].iter_rows(values_only=True)
-            ]
-            filled = [line for line, row in enumerate(cells) if _n_values(row)]
-            if len(filled) > 1:
-                return _sheet(f"{path}{INSIDE_MARK}{title}", cells, filled)
+            cells = _filled_rows(path, sheets[title])
+            if len(cells) > 1:
+                return _sheet(f"{path}{INSIDE_MARK}{title}", cells)
     place = f"{path}{INSIDE_MARK}{name}" if name else str(path)
     raise InvalidData(f"{place} holds no header with rows below it. Sheets: {', '.join(sheets)}.")
 
 
-def _sheet(source: str, cells: list[list[Any]], filled: list[int]) -> Table:
-    """The table whose header is the first of the `filled` lines that is no title.
+def _no_workbook(path: Path, error: Exception) -> InvalidData:
+    return InvalidData(f"{path} is not a whole Excel workbook: {error}.")
+
+
+def _filled_rows(path: Path, sheet: Any) -> dict[int, list[Any]]:
+    """The rows that hold a value, by their place, each up to its last one.
+
+    What a sheet says of its size is not believed: one cell in the last corner of a sheet would be
+    seventeen billion empty ones.
+    """
+    sheet.reset_dimensions()
+    found: dict[int, list[Any]] = {}
+    unpacked, widest = Unpacked(path), 0
+    try:
+        for line, given in enumerate(sheet.iter_rows(values_only=True)):
+            if line >= _MOST_LINES:
+                raise InvalidData(f"{path} has rows beyond the {_MOST_LINES:,} of a sheet.")
+            row = [_blank_is_none(value) for value in given]
+            if width := _width(row):
+                found[line] = row[:width]
+                widest = max(widest, width)
+                unpacked.reach(8 * widest * len(found))  # what it is as a table
+    except CoterieError:
+        raise
+    except Exception as error:  # cells are read as they are asked for
+        raise _no_workbook(path, error) from error
+    return found
+
+
+def _sheet(source: str, cells: dict[int, list[Any]]) -> Table:
+    """The table whose header is the first of the lines with values that is no title.
 
     Titles have one value; so have remarks below the table, behind an empty row. A first line with
     gaps above one of texts without any names groups of columns: the header is the second.
     """
+    filled = list(cells)
     start = next((at for at, line in enumerate(filled) if _n_values(cells[line]) > 1), 0)
     if start == len(filled) - 1:
         start = 0  # one column, and a remark in the last line
     start += _names_groups([cells[line] for line in filled[start : start + 3]])
     stop = _end(cells, filled, start)
     below, filled = len(filled) - stop, filled[:stop]
-    header, lines = cells[filled[start]], filled[start + 1 :]
-    width = 1 + max(
-        at for line in filled[start:] for at, value in enumerate(cells[line]) if value is not None
-    )
-    names = ["" if value is None else str(value) for value in header[:width]]
-    table = _table(source, names, [cells[line][:width] for line in lines])
+    width = max(len(cells[line]) for line in filled[start:])
+    check_width(source, width)
+    header, *rows = (cells[line] + [None] * (width - len(cells[line])) for line in filled[start:])
+    lines = filled[start + 1 :]
+    names = ["" if value is None else str(value) for value in header]
+    table = _table(source, names, rows)
     notes = [titles_left_out(start, "row")] if start else []
     notes += [f"{counted(below, 'row')} below the table left out"] if below else []
     return Table(
@@ -88,7 +118,7 @@ def _names_groups(rows: Sequence[Sequence[Any]]) -> bool:
     return _n_values(groups) < width and _n_values(names) == width and texts and numbers
 
 
-def _end(cells: list[list[Any]], filled: list[int], start: int) -> int:
+def _end(cells: dict[int, list[Any]], filled: list[int], start: int) -> int:
     """How many of the `filled` lines are above the remarks below a table of several columns."""
     stop = len(filled)
     if _n_values(cells[filled[start]]) < 3:
@@ -112,12 +142,16 @@ def read_sqlite(path: Path, name: str | None = None) -> Table:
     """A table or view of an SQLite database, which is only read."""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            # Python is let in now and then, so that Ctrl-C ends a view that does not end.
+            database.set_progress_handler(lambda: 0, 1_000_000)
             found = database.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
                 "AND name NOT LIKE 'sqlite_%' ORDER BY name"
             )
             return _from_database(path, database, name, [row[0] for row in found])
     except sqlite3.DatabaseError as error:
+        if str(error) == "interrupted":
+            raise KeyboardInterrupt from error
         raise InvalidData(f"{path} is not a whole SQLite database: {error}.") from error
 
 
@@ -125,7 +159,9 @@ def read_duckdb(path: Path, name: str | None = None) -> Table:
     """A table or view of a DuckDB database, which is only read."""
     duckdb = _needed("duckdb", "reading DuckDB files", "duckdb")
     try:
-        with closing(duckdb.connect(str(path), read_only=True)) as database:
+        # A view may read other files, or the network, unless that is forbidden.
+        closed = {"enable_external_access": False, "lock_configuration": True}
+        with closing(duckdb.connect(str(path), read_only=True, config=closed)) as database:
             found = database.execute(
                 "SELECT table_name FROM information_schema.tables "
                 "WHERE table_schema = 'main' ORDER BY table_name"
@@ -142,7 +178,16 @@ def _from_database(path: Path, database: Any, name: str | None, there: Sequence[
     quoted = name.replace('"', '""')
     result = database.execute(f'SELECT * FROM "{quoted}"')
     names = [column[0] for column in result.description]
-    return _table(f"{path}{INSIDE_MARK}{name}", names, [list(row) for row in result.fetchall()])
+    rows: list[list[Any]] = []
+    unpacked = Unpacked(path)
+    while part := result.fetchmany(_FETCHED):
+        unpacked.add(sum(map(_size, part)))
+        rows += map(list, part)
+    return _table(f"{path}{INSIDE_MARK}{name}", names, rows)
+
+
+def _size(row: Sequence[Any]) -> int:
+    return _VALUE * len(row) + sum(len(value) for value in row if isinstance(value, str | bytes))
 
 
 def _table(source: str, names: list[str], rows: list[list[Any]]) -> Table:

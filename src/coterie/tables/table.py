@@ -124,8 +124,15 @@ class Column:
         those rows.
         """
         rows = np.flatnonzero(~self.absent)
-        texts, which = np.unique(self.texts()[rows].astype(str), return_inverse=True)
-        return texts.astype(object), which, rows
+        # Not by np.unique: its texts would all have the room of the longest.
+        first: dict[str, int] = {}
+        found = [first.setdefault(str(text), len(first)) for text in self.texts()[rows]]
+        ordered = sorted(first)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[[first[text] for text in ordered]] = np.arange(len(first))
+        texts = np.empty(len(first), dtype=object)
+        texts[:] = ordered
+        return texts, rank[np.array(found, dtype=np.int64)], rows
 
     def read(self, form: str) -> Numbers:
         """Every value as a number by a format of `coterie.tables.formats`; dates in seconds."""

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from coterie.exceptions import InvalidData, InvalidParameter
 
-__all__ = ["VARIABLE", "check_unpacked", "unpacked_gzip"]
+__all__ = ["VARIABLE", "Unpacked", "check_unpacked", "unpacked_gzip"]
 
 VARIABLE = "COTERIE_MAX_UNPACKED"  # environment variable: bytes
 _MOST = 2 << 30
 _CHUNK = 1 << 20
+_TIMES = 100  # as much as the file has
 
 
 def _most() -> int:
@@ -56,3 +57,27 @@ def check_unpacked(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         if sum(info.file_size for info in archive.infolist()) > _most():
             raise _too_much(path)
+
+
+class Unpacked:
+    """Counts what came out of a file that may hold its values plainly, packed or by a formula.
+
+    Large files are as large when they are read: refused is what is above the limit and a hundred
+    times as much as the file has, such as a value of a Parquet file that is said to stand in 10⁹
+    rows, a cell in the last corner of a sheet, or a view of a database that never ends.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._bytes = 0
+        self._most = max(_most(), _TIMES * path.stat().st_size)
+
+    def add(self, n_bytes: int) -> None:
+        """So many more; refused once it is too much."""
+        self.reach(self._bytes + n_bytes)
+
+    def reach(self, n_bytes: int) -> None:
+        """So many in all; refused if that is too much."""
+        self._bytes = n_bytes
+        if n_bytes > self._most:
+            raise _too_much(self._path)

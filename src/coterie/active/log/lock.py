@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from coterie.exceptions import AnswersInUse
+from coterie.files import plain_file
 
 __all__ = ["FileLock"]
+
+_LONGEST = 1 << 16  # bytes of what a holder writes
 
 
 def _seize(handle: IO[bytes]) -> bool:
@@ -49,6 +52,8 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         try:
             self._place = path.with_name(path.name + ".lock")
+            for there in filter(os.path.lexists, (self._place, path)):
+                plain_file(there)
             # Unbuffered: what cannot be written (a full disk) is not left for `close` to try again.
             self._handle: IO[bytes] | None = open(self._place, "a+b", buffering=0)  # noqa: SIM115
         except (OSError, ValueError) as error:  # ValueError: no name, or one with a NUL
@@ -56,7 +61,7 @@ class FileLock:
         seized = _seize(self._handle)
         self._handle.seek(0)
         #: What the last holder wrote.
-        self.before = _facts(self._handle.read())
+        self.before = _facts(self._handle.read(_LONGEST))
         if not seized:
             self.release()
             raise AnswersInUse(f"{path} is in use by {_words(self.before)}. Close it there first.")
@@ -98,7 +103,7 @@ def _user() -> str:
 def _facts(written: bytes) -> dict[str, Any]:
     try:
         facts = json.loads(written)
-    except ValueError:  # empty, cut or foreign
+    except (ValueError, RecursionError):  # empty, cut or foreign
         return {}
     return facts if isinstance(facts, dict) else {}
 

@@ -316,8 +316,15 @@ class AnswerStore:
     @property
     def seed(self) -> int | None:
         """The random_state of the session, once there is one."""
-        value = self.facts.get("seed")
-        return None if value is None else int(value)
+        return self._number("seed")
+
+    def _number(self, fact: str) -> int | None:
+        """A fact that is a whole number; None before the log is tied to data."""
+        value = self.facts.get(fact)
+        try:
+            return None if value is None else int(value)
+        except ValueError as error:
+            raise self._unusable(f"its {fact} is no number") from error
 
     def answers(self) -> list[Answer]:
         """Answers in force: those not undone or retracted."""
@@ -334,13 +341,13 @@ class AnswerStore:
         answers about ids that are not among them are left out.
         """
         known = Knowledge(self.answers()).constraining
-        n = self.facts.get("n_samples")
+        n = self._number("n_samples")
         if n is None:
             raise AnswersMismatch(f"{self.path} is not tied to any data yet: open a session on it.")
         (listed,) = self._db.execute("SELECT count(*) FROM row_ids").fetchone()
         said = [(a.pair, a.sign, a.certainty) for a in known]
         if ids is None:
-            return make_constraints(max(int(n), listed), said)
+            return make_constraints(max(n, listed), said)
         if not listed:
             raise AnswersMismatch(f"{self.path} is not bound to ids: leave ids out.")
         bound = match_ids(self._listed_ids(), ids).bound
