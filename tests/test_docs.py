@@ -66,15 +66,17 @@ RUN = {"python", "console"}  # by the test above, and by tests/cli/test_document
 # them have options that exist, and Python can be compiled.
 SHOWN = {
     ("README.md", "sh"): (2, "make, and the studio, which runs until Ctrl-C"),
+    ("active.md", "sh"): (2, "somebody answers"),
     ("architecture.md", "text"): (7, "drawings"),
     ("cluster.md", "sh"): (4, "needs the machines of a cluster"),
     ("cluster.md", "py"): (1, "needs Kubernetes"),
     ("command-line.md", "sh"): (1, "for the shell's own settings"),
     ("command-line.md", "dockerfile"): (1, "for an image"),
     ("file-formats.md", "text"): (2, "what files look like"),
+    ("index.md", "sh"): (1, "installs"),
     ("larger-than-memory.md", "sh"): (1, "of files that do not fit"),
     ("records.md", "sh"): (1, "of files that readers have"),
-    ("studio.md", "sh"): (1, "installs"),
+    ("studio.md", "sh"): (2, "installs; runs until Ctrl-C"),
     ("studio.md", "py"): (1, "needs a notebook"),
 }
 FENCE = re.compile(r"^(?P<margin> *)(?P<fence>`{3,}|~{3,})(?P<kind>.*?) *$", re.MULTILINE)
@@ -93,6 +95,16 @@ def fences(text: str) -> list[tuple[str, str]]:
             opened = None
     assert opened is None, "a block is not closed"
     return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_block_is_made_by_a_margin(path):
+    """Markdown's other way to write one, which nothing here would see."""
+    outside = re.sub(
+        r"^ *(`{3,}|~{3,}).*?^ *\1 *$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    found = re.findall(r"^(?!\d+\. |[-*] )\S.*\n\n+((?: {4,}|\t)\S.*)$", outside, re.MULTILINE)
+    assert not found, "put it between fences"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
