@@ -40,6 +40,7 @@ _SHELL = re.compile(r"[|<>;&`$]")
 # digits of a number.
 _CHANGING = (
     (re.compile(r" *\d+\.\d+ s\b"), " TIME s"),
+    (re.compile(r" +time\b"), " time"),  # above them
     (re.compile(r"\d+\.\d+\.\d+"), "VERSION"),
     (re.compile(r"\d+\.\d{7,}"), lambda number: f"{float(number[0]):.6g}"),
 )

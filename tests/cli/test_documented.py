@@ -85,6 +85,7 @@ def test_another_output_is_noticed_at_its_line_and_renewed(folder):
     ("shown", "printed", "expected"),
     [
         ("a  0.120 s  1", "a 12.345 s  1", True),
+        ("x    time  y", "x     time  y", True),
         ("coterie, version 0.1.0\n", "coterie, version 1.12.3\n", True),
         ('{"x": 9.66735833333334}', '{"x": 9.66735833333331}', True),
         ('{"x": 9.66735833333334}', '{"x": 9.66745833333334}', False),
