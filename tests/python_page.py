@@ -11,9 +11,10 @@ import io
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
 _BLOCK = re.compile(
@@ -42,12 +43,22 @@ def blocks(text: str) -> list[Block]:
 
 def printed(path: Path) -> Iterator[tuple[Block, str]]:
     """Run the blocks in one namespace, with true line numbers; each with what it prints."""
+    for block, run in runs(path.read_text(encoding="utf-8"), str(path)):
+        yield block, run()
+
+
+def runs(text: str, name: str) -> Iterator[tuple[Block, Callable[[], str]]]:
+    """The blocks of a page with what runs each of them, in order, and returns what it prints."""
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for block in blocks(path.read_text(encoding="utf-8")):
-        code = compile("\n" * (block.line - 1) + block.source, str(path), "exec")
-        with redirect_stdout(io.StringIO()) as stream:
-            exec(code, namespace)
-        yield block, stream.getvalue()
+    for block in blocks(text):
+        code = compile("\n" * (block.line - 1) + block.source, name, "exec")
+
+        def run(code: CodeType = code) -> str:
+            with redirect_stdout(io.StringIO()) as stream:
+                exec(code, namespace)
+            return stream.getvalue()
+
+        yield block, run
 
 
 def same(shown: str, found: str) -> bool:

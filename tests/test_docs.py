@@ -6,12 +6,16 @@ import ast
 import importlib
 import pkgutil
 import re
+import shlex
+from collections import Counter
 from pathlib import Path
 
+import click
 import pytest
-from python_page import printed, same
+from python_page import blocks, printed, same
 
 import coterie
+from coterie.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 MADE = {"reference.md", "changes.md"}  # by `make docs`, from docstrings and the changelog
@@ -54,6 +58,86 @@ def test_an_output_that_differs_is_noticed(shown, good, tmp_path):
     else:
         with pytest.raises(AssertionError, match="the block prints"):
             run_page(page)
+
+
+# -- no block is skipped in silence ------------------------------------------------------------
+RUN = {"python", "console"}  # by the test above, and by tests/cli/test_documented.py
+# What is shown and cannot be run here: (page, kind of block) and how many. Commands of ours among
+# them have options that exist, and Python can be compiled.
+SHOWN = {
+    ("README.md", "sh"): (2, "make, and the studio, which runs until Ctrl-C"),
+    ("active.md", "sh"): (2, "somebody answers"),
+    ("architecture.md", "text"): (7, "drawings"),
+    ("cluster.md", "sh"): (4, "needs the machines of a cluster"),
+    ("cluster.md", "py"): (1, "needs Kubernetes"),
+    ("command-line.md", "sh"): (1, "for the shell's own settings"),
+    ("command-line.md", "dockerfile"): (1, "for an image"),
+    ("file-formats.md", "text"): (2, "what files look like"),
+    ("index.md", "sh"): (1, "installs"),
+    ("larger-than-memory.md", "sh"): (1, "of files that do not fit"),
+    ("records.md", "sh"): (1, "of files that readers have"),
+    ("studio.md", "sh"): (2, "installs; runs until Ctrl-C"),
+    ("studio.md", "py"): (1, "needs a notebook"),
+}
+FENCE = re.compile(r"^(?P<margin> *)(?P<fence>`{3,}|~{3,})(?P<kind>.*?) *$", re.MULTILINE)
+
+
+def fences(text: str) -> list[tuple[str, str]]:
+    """(kind, content) of each block between fences, however it is written."""
+    found, opened = [], None
+    for fence in FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence["fence"].startswith(opened["fence"]) and not fence["kind"]:
+            found.append(
+                (opened["margin"] + opened["kind"], text[opened.end() + 1 : fence.start()])
+            )
+            opened = None
+    assert opened is None, "a block is not closed"
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_block_is_made_by_a_margin(path):
+    """Markdown's other way to write one, which nothing here would see."""
+    outside = re.sub(
+        r"^ *(`{3,}|~{3,}).*?^ *\1 *$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    found = re.findall(r"^(?!\d+\. |[-*] )\S.*\n\n+((?: {4,}|\t)\S.*)$", outside, re.MULTILINE)
+    assert not found, "put it between fences"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_block_is_run_or_named_as_one_that_cannot_be(path):
+    text = path.read_text(encoding="utf-8")
+    found = fences(text)
+    assert sum(kind == "python" for kind, _ in found) == len(blocks(text))
+    below_python = sum(block.output is not None for block in blocks(text))
+    counts = Counter(kind for kind, _ in found if kind not in RUN and kind[:1] != "{")
+    counts["text"] -= below_python
+    allowed = {kind: n for (page, kind), (n, _) in SHOWN.items() if page == path.name}
+    assert +counts == allowed, "mark blocks as python or console, so that they are run"
+
+
+def test_blocks_are_found_however_they_are_written():
+    text = "```\na\n```\n  ```python\n  b\n  ```\n~~~sh\n```\n~~~\n````python\nc\n````\n"
+    assert [kind for kind, _ in fences(text)] == ["", "  python", "sh", "python"]
+    assert len(blocks(text)) == 0  # so the test above fails for the last one
+
+
+@pytest.mark.parametrize("page", sorted({page for page, kind in SHOWN if kind in ("sh", "py")}))
+def test_what_is_shown_only_could_be_run(page):
+    path = ROOT / page if page == "README.md" else ROOT / "docs" / page
+    for kind, content in fences(path.read_text(encoding="utf-8")):
+        if kind == "py":
+            compile(content, page, "exec")
+        for line in content.replace("\\\n", " ").splitlines() if kind == "sh" else ():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["coterie"]:
+                command = main.get_command(click.Context(main), words[1])
+                assert command is not None, line
+                context = click.Context(command, info_name=words[1])
+                command.make_parser(context).parse_args(args=words[2:])
 
 
 TUTORIALS = [page for page in PAGES if page.name.startswith("tutorial-")]

@@ -3,8 +3,8 @@
     python tests/cli/console_page.py docs/command-line.md README.md
 
 puts what they print now into the pages. The blocks of a page run from top to bottom in one empty
-folder. A line that begins with "$ " is a command (a line that ends in a backslash goes on in the
-next), what follows is its output:
+folder, those of Python too, which may write the files. A line that begins with "$ " is a command (a
+line that ends in a backslash goes on in the next), what follows is its output:
 
 - `coterie ...` runs in this process, as if on a terminal 80 columns wide that is not one;
 - `cat FILE` makes the file with the text shown, if it is not there yet;
@@ -27,6 +27,9 @@ from typing import NamedTuple
 
 from click.testing import CliRunner
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, where it is run by hand
+from python_page import runs
+
 from coterie.cli.exits import Exit
 from coterie.cli.main import main
 
@@ -37,6 +40,7 @@ _SHELL = re.compile(r"[|<>;&`$]")
 # digits of a number.
 _CHANGING = (
     (re.compile(r" *\d+\.\d+ s\b"), " TIME s"),
+    (re.compile(r" +time\b"), " time"),  # above them
     (re.compile(r"\d+\.\d+\.\d+"), "VERSION"),
     (re.compile(r"\d+\.\d{7,}"), lambda number: f"{float(number[0]):.6g}"),
 )
@@ -54,7 +58,11 @@ def steps(page: str) -> Iterator[Step]:
     """The commands of a page in order."""
     for block in _BLOCK.finditer(page):
         for step in _STEP.finditer(block[0]):
-            yield Step(step[1], page.count("\n", 0, block.start() + step.start()) + 1, step[2])
+            yield Step(step[1], _line(page, block.start() + step.start()), step[2])
+
+
+def _line(page: str, at: int) -> int:
+    return page.count("\n", 0, at) + 1
 
 
 def same(shown: str, printed: str) -> bool:
@@ -65,13 +73,22 @@ def same(shown: str, printed: str) -> bool:
 
 
 class Console:
-    """Runs commands in the folder that is current."""
+    """Runs commands in the folder that is current; before them the Python above them, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: str = "") -> None:
         self.code = 0
+        self._python = runs(page, "page")
+        self._next = next(self._python, None)
 
-    def run(self, command: str, shown: str) -> str:
+    def catch_up(self, line: int) -> None:
+        """Run the blocks of Python that stand above a line of the page."""
+        while self._next is not None and self._next[0].line < line:
+            self._next[1]()
+            self._next = next(self._python, None)
+
+    def run(self, command: str, shown: str, line: int = 0) -> str:
         """What a command prints; `shown` is what the page has."""
+        self.catch_up(line)
         words = shlex.split(command.replace("\\\n", " "), comments=True)
         if words[0] == "cat" and not Path(words[1]).exists():
             Path(words[1]).write_text(shown, encoding="utf-8")
@@ -100,19 +117,23 @@ class Console:
         return finished.stdout
 
 
-def renewed(page: str, run: Callable[[str, str], str]) -> str:
+def renewed(page: str, run: Callable[[str, str, int], str]) -> str:
     """The page with what its commands print now, where that is not the same."""
 
-    def renew_step(step: re.Match[str]) -> str:
-        printed = run(step[1], step[2])
-        return f"$ {step[1]}\n{step[2] if same(step[2], printed) else printed}"
+    def renew(block: re.Match[str]) -> str:
+        def renew_step(step: re.Match[str]) -> str:
+            printed = run(step[1], step[2], _line(page, block.start()))
+            return f"$ {step[1]}\n{step[2] if same(step[2], printed) else printed}"
 
-    return _BLOCK.sub(lambda block: _STEP.sub(renew_step, block[0]), page)
+        return _STEP.sub(renew_step, block[0])
+
+    return _BLOCK.sub(renew, page)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         page = Path(name).resolve()
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            text = renewed(page.read_text(encoding="utf-8"), Console().run)
+            text = page.read_text(encoding="utf-8")
+            text = renewed(text, Console(text).run)
         page.write_text(text, encoding="utf-8")

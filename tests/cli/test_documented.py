@@ -20,21 +20,35 @@ TEXT = PAGE.read_text(encoding="utf-8")
 
 
 # -- what pages show ---------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "page",
-    [PAGE, ROOT / "README.md", ROOT / "docs" / "tutorial-terminal.md"],
-    ids=lambda page: page.name,
-)
+WITH_COMMANDS = [
+    page
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if "```console\n" in page.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_the_page_shows_what_the_commands_print(page, folder):
-    console = Console()
-    found = list(steps(page.read_text(encoding="utf-8")))
-    assert found, "no console block on the page"
+    text = page.read_text(encoding="utf-8")
+    console = Console(text)
+    found = list(steps(text))
+    assert found, "no command on the page"
     for step in found:
-        printed = console.run(step.command, step.shown)
+        printed = console.run(step.command, step.shown, step.line)
         assert same(step.shown, printed), (
             f"{page.name}, line {step.line}: `{step.command}` prints\n{printed}"
             f"Renew the page: python tests/cli/console_page.py {page.relative_to(ROOT)}"
         )
+
+
+def test_commands_find_what_the_python_above_them_wrote(folder):
+    page = (
+        "```python\nopen('a.csv', 'w').write('x')\n```\n```console\n$ cat a.csv\nx\n```\n"
+        "```python\nraise AssertionError('stands below')\n```\n"
+    )
+    console = Console(page)
+    (step,) = steps(page)
+    assert console.run(step.command, "made by the page", step.line) == "x"
 
 
 WRONG = """Text
@@ -71,6 +85,7 @@ def test_another_output_is_noticed_at_its_line_and_renewed(folder):
     ("shown", "printed", "expected"),
     [
         ("a  0.120 s  1", "a 12.345 s  1", True),
+        ("x    time  y", "x     time  y", True),
         ("coterie, version 0.1.0\n", "coterie, version 1.12.3\n", True),
         ('{"x": 9.66735833333334}', '{"x": 9.66735833333331}', True),
         ('{"x": 9.66735833333334}', '{"x": 9.66745833333334}', False),

@@ -285,6 +285,8 @@ def test_quiet_json_and_stdout(data, run):
     result = run("fit", "data.csv", *QUICK, "-o", "-")
     assert result.stdout.startswith("id,height,weight,town,class,cluster\n")
     assert "3 clusters" in result.stderr
+    assert "Rows in" not in result.stderr  # they are on the screen
+    assert "Nothing was written" not in result.stderr
     failed = run("fit", "data.csv", "--id", "nope", "-k", 2, "--json")
     assert json.loads(failed.stdout)["exit_code"] == failed.exit_code == Exit.BAD_INPUT
 

@@ -13,7 +13,17 @@ from report.pages import Page
 from coterie import PCKMeans
 from coterie.exceptions import CoterieWarning, InvalidData
 from coterie.report import build_fitted_report
-from coterie.tables import Bundle, Choices, Fitted, how_made, read_fitted, read_inputs, save_bundle
+from coterie.tables import (
+    Bundle,
+    Choices,
+    Fitted,
+    Table,
+    how_made,
+    read_fitted,
+    read_inputs,
+    save_bundle,
+    write_table,
+)
 
 N = 30
 
@@ -76,3 +86,17 @@ def test_a_truth_that_cannot_be_used_is_named(model, inputs):
     gap = read_inputs("data.csv", "pairs.csv", Choices("id", truth="class", scale=True))
     with pytest.raises(InvalidData, match=r"'a0' \(line 2\): no class in column 'class'"):
         build_fitted_report(Fitted.of(model, gap), truth="class")
+
+
+@pytest.mark.parametrize(("also", "chip"), [(False, "dough"), (True, "body:dough")])
+def test_words_of_texts_carry_the_column_only_where_there_are_several(also, chip, tmp_path):
+    """The chips of one column of texts are its words."""
+    words = {"bread": ["dough", "oven", "flour"], "boats": ["sail", "tide", "anchor"]}
+    topics = [topic for topic in words for _ in range(12)]
+    body = [" ".join(words[topic] * 2 + [f"w{t % 5}"]) for t, topic in enumerate(topics)]
+    columns = {"body": body, **({"subject": [text[::-1] for text in body]} if also else {})}
+    texts = {name: np.array(values, dtype=object) for name, values in columns.items()}
+    write_table(Table.of("t", texts), tmp_path / "t.csv")
+    read = read_inputs(tmp_path / "t.csv", None, Choices(text=tuple(columns)))
+    page = build_fitted_report(Fitted.of(PCKMeans(2, random_state=0).fit(read.X), read))
+    assert f">{chip}<" in page

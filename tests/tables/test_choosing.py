@@ -177,6 +177,39 @@ def test_measures_are_numbers_in_one_unit():
         learned(weight=[*weight, "900 mg"])
 
 
+def test_a_letter_alone_is_a_unit_where_the_column_bears_it_out():
+    views = [f"{1.1 + t / 7:.1f}{'KM'[t % 2]}" for t in range(30)]
+    height = [f"{300 + 7 * t}m" for t in range(30)]
+    recipe = learned(views=views, height=height, net=["5G", "4G", "5G"] * 10)
+    assert columns_used(recipe) == "2 numbers, 1 category"
+    table = Table.of("t", {"views": texts(["1.5K", "2M"]), "height": texts(["10m", "20m"]),
+                           "net": texts(["4G", "5G"])})  # fmt: skip
+    assert recipe.apply(table).X[:, :2].tolist() == [[1500.0, 10.0], [2e6, 20.0]]
+    german = learned(x=[f"{v},5 k" for v in range(30)], y=[f"{v},5" for v in range(30)])
+    assert german.parts[0].form == "short_comma"
+
+
+def test_letters_that_differ_are_no_units():
+    assert columns_used(learned(form=["5A", "6V", "6h"] * 10)) == "1 category"
+    flats = [f"{1 + t // 2}{'Ah'[t % 2]}" for t in range(40)]
+    assert "flat (all different)" in columns_used(learned(x=["1.5", "2"] * 20, flat=flats))
+    told = learned(Choices(columns={"net": "number"}), net=["5G", "4G", "5G"])
+    assert columns_used(told) == "1 number"
+
+
+def test_sentences_in_scripts_without_spaces_are_texts():
+    subjects = [
+        "猫がとても",
+        "株価が今日",
+        "選手が試合で",
+        "銀行は来年",
+        "監督は昨日",
+        "天気は明日も",
+    ]
+    ends = ["好きです", "急落したようだ", "得点を決めた", "金利を上げる", "発表していた"]
+    assert columns_used(learned(x=[a + b for a in subjects for b in ends])).startswith("1 text")
+
+
 def zips(n, different):
     return [f"{(37 * (t % different)) % 9973:05d}" for t in range(n)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.tables.formats import DAY, FORMATS, read_texts
+from coterie.tables.formats import DATES, DAY, NUMBERS, read_texts, unit_of
 
 
 @given(
@@ -73,6 +73,15 @@ def test_a_stretch_of_the_calendar_is_its_first_day(day):
         ("007A", {}),
         ("2020-01-02+02:00", {}),
         ("1970-01-02T00:00+02:00", {"ymd": 79_200}),
+        ("€565K", {"point": 565e3, "comma": 565e3}),
+        ("$1.2M", {"point": 1.2e6}),
+        ("$3m", {"point": 3e6, "comma": 3e6}),
+        ("3,1 Mio. €", {"comma": 3.1e6}),
+        ("12 bn", {"point": 12e9, "comma": 12e9}),
+        ("53.25°", {"point": 53.25}),
+        ("120 T€", {}),  # a thousand to some, a million millions to others
+        ("5G", {}),
+        ("314m", {}),
         ("1970-W02", {"ymd": 4 * DAY}),
         ("1970W017", {"ymd": 3 * DAY}),
         ("1970-W54", {}),
@@ -90,5 +99,27 @@ def test_a_stretch_of_the_calendar_is_its_first_day(day):
     ],
 )
 def test_only_what_is_meant(text, forms):
-    found = {form: read_texts([text], form)[0] for form in FORMATS}
+    found = {form: read_texts([text], form)[0] for form in (*NUMBERS, *DATES)}
     assert {form: value for form, value in found.items() if not np.isnan(value)} == forms
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("1.2K", "", 1200.0),
+        ("950", "", 950.0),
+        ("3M", "", 3e6),
+        ("4.5G", "", 4.5e9),
+        ("314m", "M", 314.0),
+        ("7 h", "H", 7.0),
+        ("3 km", "KM", 3.0),
+        ("3 MB", "MB", 3.0),
+        ("A12", "", np.nan),
+        ("12a", "", np.nan),
+    ],
+)
+def test_a_letter_alone_behind_a_number(text, unit, value):
+    assert np.array_equal(read_texts([text], "short"), [value], equal_nan=True)
+    assert unit_of(text) == unit
+    comma = read_texts([text.replace(".", ",")], "short_comma")
+    assert np.array_equal(comma, [value], equal_nan=True)

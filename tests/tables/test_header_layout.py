@@ -40,6 +40,49 @@ def test_a_column_of_texts_with_signs_in_them_has_no_title(tmp_path):
         read(tmp_path / "t.csv", "text\nfast, cheap\nslow, dear\n")
 
 
+STATEMENT = """"Account";"DE12"
+"From:";"01.01.2024 - 31.01.2024"
+
+"Day";"State";"To";"Sum";
+"31.01.24";"booked";"Shop, Ulm";"-12,50 €";
+"30.01.24";"booked";"Rent";"-1.890,00 €";
+"""
+
+
+def test_the_statement_of_a_bank(tmp_path):
+    table = read(tmp_path / "t.csv", STATEMENT)
+    assert table.names == ["Day", "State", "To", "Sum", "column_5"]
+    assert (table.n_rows, table.place(0)) == (2, "line 5")
+    assert table.notes[0] == "2 lines above the header left out"
+    assert table.column("To").texts().tolist() == ["Shop, Ulm", "Rent"]
+    plain = read(tmp_path / "t.csv", "Account of Ann, 2024\n" + "a;b\nx;1.200,50 €\ny;3,10 €\n")
+    assert (plain.names, plain.n_rows) == (["a", "b"], 2)
+
+
+def test_a_line_that_is_cut_is_no_title(tmp_path):
+    """All below it are as wide, but none is a header: their numbers stand where names should."""
+    cut = "town,kind,sold\nUlm,a,7\nRom,9\nBern,b,8\nRom,NA,6\n"
+    with pytest.raises(InvalidData, match="line 3: 2 values for the 3 columns of the header"):
+        read(tmp_path / "t.csv", cut)
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ({"data": [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}], "meta": {"total": 2}, "next": None},
+         ("rows are those of 'data' in the file; what is beside it is left out",)),
+        ({"x": {"0": 1, "1": 2}, "y": {"0": "a", "1": "b"}}, ()),  # pandas' to_json
+    ],
+)  # fmt: skip
+def test_rows_within_json(tmp_path, content, note):
+    table = read(tmp_path / "t.json", json.dumps(content))
+    assert (table.names, table.notes) == (["x", "y"], note)
+    assert table.column("x").numbers.values.tolist() == [1.0, 2.0]
+    two = {"a": [{"x": 1}], "b": [{"x": 2}], "c": 1}
+    with pytest.raises(InvalidData, match="expected a list of objects"):
+        read(tmp_path / "t.json", json.dumps(two))
+
+
 def test_rows_without_a_header(tmp_path):
     table = read(tmp_path / "t.csv", "5.1,3.5,a\n4.9,3.0,b\n6.2,,b\n")
     assert (table.names, table.n_rows) == (["column_1", "column_2", "column_3"], 3)

@@ -388,7 +388,7 @@ def _in_words(values: dict[str, Any]) -> str:
     if values["stopped_early"]:
         lines.append("Stopped early: the best found so far was kept")
     for name, key in (("Rows", "output"), ("Matches", "matches"), ("Report", "report")):
-        if values[key] is not None:
+        if values[key] not in (None, "-"):
             lines.append(f"{name} in {values[key]}")
     if values["model"] is not None:
         lines.append(f"Model in {values['model']}, for coterie predict and report")

@@ -360,7 +360,7 @@ def _in_words(values: dict[str, Any]) -> str:
     if "changes" in values:
         lines += changes_in_words(values["changes"], values["like"])
     for name, key in (("Rows", "output"), ("Model", "model")):
-        if values[key] is not None:
+        if values[key] not in (None, "-"):  # what is on the screen is seen there
             lines.append(f"{name} in {values[key]}")
     if values["output"] is None and values["model"] is None:
         lines.append("Nothing was written: give -o for the rows, --save for the model")

@@ -13,7 +13,7 @@ import numpy as np
 
 from coterie.exceptions import InvalidData
 from coterie.tables.choices import Choices
-from coterie.tables.formats import DATES, NUMBERS, read_texts
+from coterie.tables.formats import DATES, NUMBERS, SHORT, read_texts
 from coterie.tables.summary import ColumnSummary, unread
 
 __all__ = ["Use", "decide"]
@@ -24,6 +24,7 @@ _DISTINCT = 0.9  # share of different values from which a column of text tells r
 _WORDS = 5  # of a text, on average; shorter ones are names and codes
 _ID_NAME = re.compile(r"(?i)(^|[ _.-])(id|key|uuid|guid|index|idx|nr|no)$|Id$|ID$")
 _SURELY_ID = re.compile(r"(^|[ _.-])(id|ID|Id)$|[a-z](Id|ID)$")
+_UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\u0e01-\u0e3a]")  # Japanese, Chinese, Thai
 _VECTOR = re.compile(r"\s*\[\s*([-+.\d]|\]|nan|NaN|null)")
 
 
@@ -126,7 +127,7 @@ def _as_told(source: str, summary: ColumnSummary, kind: str, form: str, comma: b
         return Use(kind, "ymd" if summary.kind == "date" else "")
     if kind == "number" and not form and not summary.plain.bad:
         return Use("number")
-    able = NUMBERS if kind == "number" else DATES
+    able = (*NUMBERS, *SHORT) if kind == "number" else DATES
     if not form:
         form = min(_preferred(able, comma), key=lambda name: summary.read[name].bad)
     return Use(kind, form)
@@ -162,12 +163,30 @@ def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> U
             return Use(kind, able[0], note=_doubt(summary, able))
     if _VECTOR.match(next(iter(summary.values), "")):
         return Use("vector")
-    best = max(summary.read, key=lambda form: summary.read[form].moments.n)
+    short = _short(summary, comma)
+    if short:
+        return short
+    best = max((*NUMBERS, *DATES), key=lambda form: summary.read[form].moments.n)
     tally = summary.read[best]
     if summary.began_as_numbers or tally.moments.n > tally.bad:  # more likely a slip
         raise unread(source, summary.name, tally)
     _refuse_two_decimal_signs(source, summary)
     return _text(source, summary, asked)
+
+
+def _short(summary: ColumnSummary, comma: bool) -> Use | None:
+    """Numbers with a letter behind them, as in 1.2K or 314m; None where they may be codes.
+
+    5G and 3M are as likely names: there must be decimals among them, or more than there are
+    categories in a column, and units that are not mixed.
+    """
+    able = [form for form in _preferred(SHORT, comma) if not summary.read[form].bad]
+    telling = len(summary.values) > _LEAST_CATEGORIES or any(
+        sign in text for text in summary.values for sign in ".,"
+    )
+    if not able or not telling or len(summary.units) > 1:
+        return None
+    return Use("number", able[0])
 
 
 def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
@@ -195,15 +214,17 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
 
 
 def _mean_words(counts: dict[str, int]) -> float:
+    """Words of a text on average; scripts without spaces have about two letters to a word."""
     some = list(counts)[:1000]
-    return sum(len(text.split()) for text in some) / len(some)
+    return sum(len(text.split()) + len(_UNSPACED.findall(text)) / 2 for text in some) / len(some)
 
 
 def _preferred(forms: Sequence[str], comma: bool) -> list[str]:
     """The formats in the order in which they are believed where several read all values."""
-    if not comma:
-        return [form for form in (*NUMBERS, "ymd", "mdy", "dmy", "time") if form in forms]
-    return [form for form in ("comma", "point", "ymd", "dmy", "mdy", "time") if form in forms]
+    believed = (*NUMBERS, *SHORT, "ymd", "mdy", "dmy", "time")
+    if comma:
+        believed = (*NUMBERS[::-1], *SHORT[::-1], "ymd", "dmy", "mdy", "time")
+    return [form for form in believed if form in forms]
 
 
 _OTHER_WAY = {

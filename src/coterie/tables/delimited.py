@@ -88,21 +88,40 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
         return text._replace(notes=(*notes, *text.notes))
     first = lines[filled[0]] if filled else ""
     mark = delimiter or max(_MARKS, key=first.count)
-    if any('"' in lines[at] for at in filled) or not filled:
+    if any(lines[at].count('"') % 2 for at in filled) or not filled:
         return _Text(raw, mark, True, notes)  # a record may span lines
-    if first.startswith("#") or mark not in first:  # perhaps a title
-        names = (lines[at] for at in filled[1:] if not lines[at].startswith("#"))
-        below = next((line for line in names if any(sign in line for sign in _MARKS)), "")
-        sign = delimiter or max(_MARKS, key=below.count)
-        above = header_at([lines[at].split(sign) for at in filled])
-        if above:
-            mark = sign
-            raw = b"\n" * filled[above] + raw.split(b"\n", filled[above])[-1]
-            notes = (*notes, titles_left_out(above, "line"))
-            filled = filled[above:]
-    if is_row([lines[at].split(mark) for at in filled]):
+    above, sign = _titles([lines[at] for at in filled], delimiter or mark, delimiter)
+    if above:
+        mark = sign
+        raw = b"\n" * filled[above] + raw.split(b"\n", filled[above])[-1]
+        notes = (*notes, titles_left_out(above, "line"))
+        filled = filled[above:]
+    if is_row([_values(lines[at], mark) for at in filled]):
         return _Text(raw, mark, False, (*notes, NO_HEADER))
     return _Text(raw, mark, True, notes)
+
+
+def _titles(lines: list[str], mark: str, delimiter: str | None) -> tuple[int, str]:
+    """How many of the first lines stand above the header, and what parts values below them.
+
+    `mark` is what parts the first line. A file that it parts into rows of one width has no titles,
+    unless they are marked as such.
+    """
+    widths = {len(_values(line, mark)) for line in lines}
+    if len(widths) == 1 and mark in lines[0] and not lines[0].startswith("#"):
+        return 0, mark
+    for sign in [delimiter] if delimiter else sorted(_MARKS, key=lines[-1].count, reverse=True):
+        above = header_at([_values(line, sign) for line in lines])
+        if above:
+            return above, sign
+    return 0, mark
+
+
+def _values(line: str, mark: str) -> list[str]:
+    """The values of a line with quotes that it closes itself."""
+    if '"' not in line:
+        return line.split(mark)
+    return next(csv.reader([line], delimiter=mark))
 
 
 def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:

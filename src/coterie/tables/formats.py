@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DATES", "DAY", "FORMATS", "NUMBERS", "group_dots", "read_texts", "unit_of"]
+__all__ = ["DATES", "DAY", "FORMATS", "NUMBERS", "SHORT", "group_dots", "read_texts", "unit_of"]
 
 DAY = 86_400.0  # seconds
 _LONGEST = 48  # letters; longer texts are read by no format
@@ -25,12 +25,29 @@ _MEASURE = (
     r"kg|mg|lbs?|oz|km/h|mph|km|cm|mm|ft|sqft|km²|m²|m³|m2|m3|ml|cl|hl|kWh|kW|MW|°C|°F|[kMGT]i?B|min|ms"
     r"|hrs?|px|pcs|ppm|bar|hPa"
 )
-_AMOUNT = re.compile(
-    rf"(?P<open>\()?(?P<sign>[+\-−]?)\s*(?P<before>{_CURRENCY})?\s*(?P<inner>[+\-−]?)"
-    rf"(?P<body>[.,]?\d[\d.,{_GAP}]*?)(?P<power>[eE][+-]?\d+)?"
-    rf"\s*(?P<after>{_CURRENCY}|%|‰|{_MEASURE})?(?P<close>\))?",
-    re.ASCII | re.IGNORECASE,
-)
+# For thousands and more; of the letters, T is a thousand to some and a million millions to others.
+_TIMES = {
+    **dict.fromkeys(("k", "tsd", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mn", "mio", "million", "millions"), 1e6),
+    **dict.fromkeys(("b", "bn", "mrd", "billion", "billions", "g"), 1e9),
+}
+_TIMES_WORDS = r"(?i:tsd\.?|thousand|mn|mio\.?|millions?|bn|mrd\.?|billions?)"
+
+
+def _amount_with(letters: str, measure: str) -> re.Pattern[str]:
+    """A number with a currency, a measure, or with words or letters for thousands and more."""
+    return re.compile(
+        rf"(?P<open>\()?(?P<sign>[+\-−]?)\s*(?P<before>(?i:{_CURRENCY}))?\s*(?P<inner>[+\-−]?)"
+        rf"(?P<body>[.,]?\d[\d.,{_GAP}]*?)(?P<power>[eE][+-]?\d+)?\s*"
+        rf"(?:(?P<times>{_TIMES_WORDS}|{letters})\s*(?P<coin>(?i:{_CURRENCY}))?"
+        rf"|(?P<after>(?i:{_CURRENCY}|%|‰|{_MEASURE})|{measure}))?(?P<close>\))?",
+        re.ASCII,
+    )
+
+
+_AMOUNT = _amount_with("[kKmMbB]", "°")
+# A letter alone is a unit, or stands for thousands, where the column bears it out: `choosing`.
+_SHORT = _amount_with("[kKMBG]", "[mglshtWVA]")
 
 
 def _body(point: str, groups: str) -> re.Pattern[str]:
@@ -46,19 +63,33 @@ _RUPEES = ("₹", "INR")
 _GROUPED_BY_DOTS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
 
 
-def _amount(text: str, point: str) -> float:
-    found = _AMOUNT.fullmatch(text)
+def _found(text: str, short: bool = False) -> re.Match[str] | None:
+    """The parts of an amount; M stands for millions in $3M, in 3M only if that is written short."""
+    found = (_SHORT if short else _AMOUNT).fullmatch(text)
+    if found is None or short or len(found["times"] or "none") > 1:
+        return found
+    return found if found["before"] or found["coin"] else None
+
+
+def _unit(found: re.Match[str]) -> str:
+    return found["before"] or found["coin"] or found["after"] or ""
+
+
+def _amount(text: str, point: str, short: bool = False) -> float:
+    found = _found(text, short)
     if found is None or bool(found["open"]) != bool(found["close"]):
         return np.nan
-    if (found["before"] and found["after"]) or (found["sign"] and found["inner"]):
+    behind = found["coin"] or found["after"]
+    if (found["before"] and behind) or (found["sign"] and found["inner"]):
         return np.nan
-    rupees = point == "." and (found["before"] or found["after"] or "").upper() in _RUPEES
+    rupees = point == "." and _unit(found).upper() in _RUPEES
     if not _BODIES[point].fullmatch(found["body"]) and not (
         rupees and _LAKHS.fullmatch(found["body"])
     ):
         return np.nan
     kept = "".join(sign for sign in found["body"] if sign.isdigit() or sign == point)
     value = float(kept.replace(point, ".") + (found["power"] or ""))
+    value *= _TIMES[found["times"].lower().rstrip(".")] if found["times"] else 1.0
     negative = (found["sign"] + found["inner"]) in ("-", "−") or bool(found["open"])
     return -value if negative else value
 
@@ -69,8 +100,8 @@ def unit_of(text: str) -> str:
     >>> unit_of("$1,200"), unit_of("12 %"), unit_of("1.8 kg"), unit_of("7")
     ('$', '%', 'KG', '')
     """
-    found = _AMOUNT.fullmatch(text.strip())
-    return "" if found is None else (found["before"] or found["after"] or "").upper()
+    found = _found(text.strip()) or _found(text.strip(), short=True)
+    return "" if found is None else _unit(found).upper()
 
 
 def group_dots(text: str) -> bool:
@@ -238,8 +269,11 @@ FORMATS: dict[str, Callable[[str], float]] = {
     "dmy": lambda text: _year_last(text, day_first=True),
     "mdy": lambda text: _year_last(text, day_first=False),
     "time": _time,
+    "short": lambda text: _amount(text, ".", short=True),
+    "short_comma": lambda text: _amount(text, ",", short=True),
 }
 NUMBERS = ("point", "comma")
+SHORT = ("short", "short_comma")  # with a letter alone: 1.2K, 314m
 DATES = ("ymd", "dmy", "mdy", "time")
 
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from coterie.exceptions import InvalidData
+from coterie.tables.formats import DATES, NUMBERS, read_texts
 from coterie.words import counted
 
 __all__ = [
@@ -86,24 +89,36 @@ def numbered(n_columns: int) -> list[str]:
 def header_at(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows of a table is its header, where titles and remarks stand above it.
 
-    A title is a row of one value, or one that begins with #. The header is the first of the others
-    if all that follow are as wide, and if below one of its names there are numbers only; else it is
-    the first row, whatever that may be.
+    These are rows of another width, or such as begin with #. The header is the first row from which
+    on all are equally wide, if it has names only and below one of them there are numbers or dates
+    only; else it is the first row, whatever that may be.
 
     >>> header_at([["Sales of May"], ["town", "sold"], ["Ulm", "7"], ["Rom", "9"]])
+    1
+    >>> header_at([["Account", "17"], ["day", "sum", ""], ["3.1.2024", "7 €", ""]])
     1
     >>> header_at([["text"], ["Hello", " world"], ["Good", " morning"]])
     0
     """
-    start = next(
-        (at for at, row in enumerate(rows) if len(row) > 1 and not row[0].startswith("#")), 0
-    )
+    start = len(rows) - 1
+    while (
+        start and len(rows[start - 1]) == len(rows[-1]) and not rows[start - 1][0].startswith("#")
+    ):
+        start -= 1
     header, below = rows[start], rows[start + 1 :]
-    if not below or any(len(row) != len(header) for row in below) or not all(header):
+    if not below or len(header) < 2 or not all(header[:-1]) or any(map(_reads, header)):
         return 0
-    columns = zip(header, *below, strict=True)
-    plain = any(_is_number(column[1:]) and not _is_number(column[:1]) for column in columns)
-    return start if plain else 0
+    return start if any(map(_is_measured, zip(*below, strict=True))) else 0
+
+
+def _is_measured(cells: Sequence[str]) -> bool:
+    """Whether all cells that are not empty are numbers, amounts or dates, and one is not empty."""
+    filled = [cell for cell in cells if cell.strip()]
+    return bool(filled) and all(map(_reads, filled))
+
+
+def _reads(cell: str) -> bool:
+    return any(not np.isnan(read_texts([cell], form)[0]) for form in (*NUMBERS, *DATES))
 
 
 def is_row(rows: Sequence[Sequence[str]]) -> bool:

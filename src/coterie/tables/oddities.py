@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.tables.notes import Note
-from coterie.tables.parts import NumberPart
+from coterie.tables.parts import CategoryPart, NumberPart
 from coterie.tables.recipe import Recipe
 from coterie.tables.table import Table
 from coterie.tables.totals import total_row
@@ -24,7 +24,8 @@ _LOOKED_AT = 10_000  # rows, to see how much columns spread
 
 
 def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
-    """Notes on a total in the last row, on numbers that stand for none, and on one that decides.
+    """Notes on a total in the last row, on categories written in two ways or several to a cell, on
+    numbers that stand for none, and on one that decides.
 
     Parameters
     ----------
@@ -37,6 +38,9 @@ def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
     notes: list[str] = []
     total = total_row(table)
     notes += [total.strip()] if total else []
+    for part in recipe.parts:
+        if isinstance(part, CategoryPart):
+            notes += _one_value_in_two_ways(part) or _several_values(part)
     if not isinstance(X, np.ndarray) or len(X) < _FEWEST:
         return notes
     at, of_numbers = 0, np.zeros(X.shape[1], dtype=bool)
@@ -47,6 +51,38 @@ def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
             of_numbers[at] = True
         at += len(part.feature_names)
     return notes + _decides(X, recipe.feature_names, of_numbers)
+
+
+def _one_value_in_two_ways(part: CategoryPart) -> list[str]:
+    """A note on categories that are the same but for capitals and spaces."""
+    first: dict[str, str] = {}
+    alike = []
+    for text in part.categories:
+        other = first.setdefault(" ".join(text.casefold().split()), text)
+        alike += [f"{other!r} and {text!r}"] if other != text else []
+    words = "some values differ in capitals or spaces only, and count as different"
+    return [Note(part.column, 0, words, alike)] if alike else []
+
+
+def _several_values(part: CategoryPart) -> list[str]:
+    """A note on cells that are lists of a few values, as boxes that were ticked in a form.
+
+    They are, if their items come again in other lists: there are fewer of them than lists.
+    """
+    for sign in (";", "|", ","):
+        lists = [text for text in part.categories if sign in text]
+        items = {item.strip() for text in part.categories for item in text.split(sign)}
+        if len(lists) > len(part.categories) / 2 and len(items) < len(part.categories):
+            words = f"cells hold several values each, as {min(lists, key=len)!r}, and each mixture"
+            return [
+                Note(
+                    part.column,
+                    0,
+                    f"{words} is a category; {part.column}:words in `columns` has a feature for "
+                    "each word instead",
+                )
+            ]
+    return []
 
 
 def _stands_for_none(table: Table, name: str, values: NDArray[Any]) -> list[str]:

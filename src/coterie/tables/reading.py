@@ -95,8 +95,7 @@ def _read_json(path: Path) -> Table:
         if isinstance(error, json.JSONDecodeError) and error.msg == "Extra data":
             return _read_jsonl(path)  # many write JSON lines into a file of this name
         raise InvalidData(f"{path} is not JSON ({error}).") from error
-    if isinstance(content, dict) and len(content) == 1:
-        content = next(iter(content.values()))  # {"rows": [...]}, as services answer
+    content, notes = _rows_within(content)
     if isinstance(content, list) and all(isinstance(row, dict) for row in content):
         by_name = _by_name(path, content)
     elif isinstance(content, dict) and all(isinstance(v, list) for v in content.values()):
@@ -110,7 +109,25 @@ def _read_json(path: Path) -> Table:
     if len(lengths) > 1:
         raise InvalidData(f"{path}: the lists of its columns differ in length: {sorted(lengths)}.")
     columns = {name: Column(name, values_of(values)) for name, values in by_name.items()}
-    return Table(str(path), lengths.pop() if lengths else 0, columns)
+    return Table(str(path), lengths.pop() if lengths else 0, columns, notes=notes)
+
+
+def _rows_within(content: Any) -> tuple[Any, tuple[str, ...]]:
+    """The rows of what a service answered, as {"rows": [...], "total": 7}, and a note if anything
+    else was there; objects of the same keys, as pandas writes them, are lists by column.
+    """
+    if not isinstance(content, dict):
+        return content, ()
+    if len(content) == 1:
+        return next(iter(content.values())), ()
+    inside = list(content.values())
+    if all(isinstance(value, dict) and [*value] == [*inside[0]] for value in inside):
+        return {name: [*value.values()] for name, value in content.items()}, ()
+    lists = [name for name, value in content.items() if isinstance(value, list)]
+    rows = content[lists[0]] if len(lists) == 1 else []
+    if rows and all(isinstance(row, dict) for row in rows):
+        return rows, (f"rows are those of {lists[0]!r} in the file; what is beside it is left out",)
+    return content, ()
 
 
 def _by_name(source: Path, rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -272,9 +272,15 @@ def not_read(table: Table, column: Column, bad: Any, form: str = "") -> str:
     written = list(dict.fromkeys(texts[bad[:_FIRST_LOOK]].tolist()))
     shown = ", ".join(map(repr, written[:_SHOWN])) + (", …" if len(written) > _SHOWN else "")
     others = f" ({len(bad)} such rows{f': {shown}' if written[1:] else ''})" if bad[1:].size else ""
+    hint = total_row(table, row)
+    if row == 0 and len(bad) == 1 and table.n_rows > 2:  # °C, or names in another language
+        hint = (
+            "If the first row holds units or a second header, leave it out with `where` "
+            f"'{column.name} != {texts[row].strip()}'. "
+        )
     return (
         f"{table.source}, {table.place(row)}: {texts[row]!r} in column {column.name!r} is "
-        f"not a {_READ_AS.get(form, 'number')}{others}. {total_row(table, row)}Correct it, name it "
+        f"not a {_READ_AS.get(form, 'number')}{others}. {hint}Correct it, name it "
         "in `missing` if it means that there is no value, or leave the column out with `drop`, or "
         "say `categorical`."
     )

@@ -108,7 +108,7 @@ def _numbers(column: Column, value: str) -> tuple[NDArray[Any], float] | None:
 
 def _limit(value: str, form: str) -> float:
     """What is asked for: written as the column is, or as computers write numbers and dates."""
-    plain = "ymd" if form in ("dmy", "mdy") else "point" if form == "comma" else form
+    plain = {"dmy": "ymd", "mdy": "ymd", "comma": "point", "short_comma": "short"}.get(form, form)
     as_there, as_plain = (float(read_texts([value], name)[0]) for name in (form, plain))
     return as_plain if np.isnan(as_there) else as_there
 
