@@ -18,7 +18,7 @@ from coterie.active.information.partitions import Partitions
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
 from coterie.active.obeyed import obeyed
-from coterie.active.query import KNOWN, Query
+from coterie.active.query import KNOWN, OF_CLUSTERS, Query
 from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.stability import renumber
 
@@ -95,6 +95,7 @@ class InformationPlanner(Planner):
         self._estimates: list[tuple[int, float]] = []  # answers, agreement
         self._hurried = self._late = False
         self._thought: _Thought | None = None  # of a twin
+        self._unstated: InformationPlanner | None = None  # knows no statements about clusters
 
     def _prepare(self) -> tuple[Features, Partitions]:
         """All that takes long, when first needed: no question after the first waits for it."""
@@ -305,18 +306,22 @@ class InformationPlanner(Planner):
         """The most probable group of every row; rows that were asked about, by their answers.
 
         While an unconstrained clustering is likely better (`outlook`), rows that were not asked
-        about are in its clusters. Who speaks about clusters (merges, splits them, ...) is obeyed
-        in either case.
+        about are in its clusters. What was said about clusters (merge, split, ...) is carried out
+        on the clustering by all other answers. The model learns it as well, to ask by; but as a
+        model it would weigh the few rows that speak for a cluster against all that was said before.
         """
+        if any(answer.phase in OF_CLUSTERS for answer in knowledge.answers):
+            self._unstated = self._unstated or self.twin()
+            rest = [a for a in knowledge.answers if a.phase not in OF_CLUSTERS]
+            shown = self._unstated.labels(Knowledge(rest))
+            return obeyed(shown, knowledge.answers, self._gaps)
         belief = self.belief(knowledge)
         labels = self.features.each(belief.groups_of)
         for row in belief.home:
             labels[row] = belief.posterior(row)[belief.alive].argmax()
         labels = belief.alive[labels]
         which = self._outlook(belief).partition
-        if which is not None:
-            labels = self._by_partition(which, labels, list(belief.home))
-        return obeyed(labels, knowledge.answers, self._gaps)
+        return labels if which is None else self._by_partition(which, labels, list(belief.home))
 
     def _by_partition(
         self, which: int, labels: NDArray[np.int64], asked: list[int]
