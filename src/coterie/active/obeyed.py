@@ -80,7 +80,10 @@ def _piles(statement: list[Answer], named: Labels) -> Labels:
     Rows that stand for the rest of a cluster are told apart from a pile, not from each other.
     """
     at = {int(row): t for t, row in enumerate(named)}
-    said = {sign: [(at[a.rows[0]], at[a.rows[1]]) for a in statement if a.sign == sign] for sign in (1, -1)}
+    said = {
+        sign: [(at[a.rows[0]], at[a.rows[1]]) for a in statement if a.sign == sign]
+        for sign in (1, -1)
+    }
     paired = {t for pair in said[1] for t in pair}
     apart = {frozenset(pair) for pair in said[-1]}
     lone = [t for t in range(named.size) if t not in paired]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coterie.active.forecast import Forecast, foretell
 from coterie.active.information.agreement import Outlook, outlook
 from coterie.active.information.belief import MERGE_AT, Belief
+from coterie.active.information.cells import out_of_cells
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
 from coterie.active.information.opinions import compile_trees
@@ -305,10 +306,11 @@ class InformationPlanner(Planner):
     def labels(self, knowledge: Knowledge) -> NDArray[np.int64]:
         """The most probable group of every row; rows that were asked about, by their answers.
 
-        While an unconstrained clustering is likely better (`outlook`), rows that were not asked
-        about are in its clusters. What was said about clusters (merge, split, ...) is carried out
-        on the clustering by all other answers. The model learns it as well, to ask by; but as a
-        model it would weigh the few rows that speak for a cluster against all that was said before.
+        While an unconstrained clustering is likely better (`outlook`), rows are in its clusters,
+        but for those that their answers take out of them (`out_of_cells`). What was said about
+        clusters (merge, split, ...) is carried out on the clustering by all other answers. The
+        model learns it as well, to ask by; but as a model it would weigh the few rows that speak
+        for a cluster against all that was said before.
         """
         if any(answer.phase in OF_CLUSTERS for answer in knowledge.answers):
             self._unstated = self._unstated or self.twin()
@@ -321,16 +323,17 @@ class InformationPlanner(Planner):
             labels[row] = belief.posterior(row)[belief.alive].argmax()
         labels = belief.alive[labels]
         which = self._outlook(belief).partition
-        return labels if which is None else self._by_partition(which, labels, list(belief.home))
+        return labels if which is None else self._by_partition(which, labels, belief)
 
     def _by_partition(
-        self, which: int, labels: NDArray[np.int64], asked: list[int]
+        self, which: int, labels: NDArray[np.int64], belief: Belief
     ) -> NDArray[np.int64]:
-        """Clusters of an unconstrained clustering; of rows that were asked about, `labels`."""
+        """Clusters of an unconstrained clustering; rows that were asked about may leave theirs."""
         partitions = self.partitions
         plain = self.features.each(lambda rows: partitions.clusters_of(which, rows.points))
         plain = renumber(plain, like=labels)
-        plain[asked] = labels[asked]
+        for row, group in out_of_cells(belief, partitions, which).items():
+            plain[row] = group
         return plain
 
     def _gaps(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[Any]:
