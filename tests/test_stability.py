@@ -127,3 +127,10 @@ class Bare(ConstrainedClusterer):
 def test_models_that_cannot_be_reordered_say_what_can():
     with pytest.raises(InvalidParameter, match=r"coterie\.renumber"):
         Bare().fit(X).renumber_like(GROUPS)
+
+
+def test_of_clusters_that_share_as_many_rows_the_one_with_the_number_keeps_it():
+    """A merge that is taken back: both halves share 12 rows with what was one."""
+    both = np.zeros(24, dtype=np.int64)
+    for halves in (np.repeat([0, 1], 12), np.repeat([1, 0], 12)):
+        assert (renumber(halves, like=both) == halves).all()

@@ -105,7 +105,8 @@ def _matched(
         columns, column = np.unique(b[at], return_inverse=True)
         shared = np.zeros((rows.size, columns.size), dtype=np.int64)
         shared[row, column] = counts[at]
-        row, column = linear_sum_assignment(-shared)
+        kept = (rows[:, np.newaxis] == columns) & (shared > 0)  # among equals its own number
+        row, column = linear_sum_assignment(-(shared * (min(shared.shape) + 1) + kept))
         met = shared[row, column] > 0  # a pair without a common row is no match
         numbers[rows[row[met]]] = columns[column[met]]
     return numbers

@@ -9,7 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from coterie.active import ActiveSession, InformationGain, LabelOracle, answer_all
 from coterie.active.information import belief as belief_module
-from coterie.active.information.foresight import Heard, foreseen_by_partitions
+from coterie.active.information.cells import out_of_cells
+from coterie.active.information.foresight import Heard, called_same, foreseen_by_partitions
 from coterie.active.information.partitions import Partitions
 from coterie.active.information.tree_kernels import grow, vote
 
@@ -147,3 +148,50 @@ def test_nothing_is_left_to_prepare_after_the_first_question():
     session.ask()
     assert session._planner._prepared is not None
     assert adjusted_rand_score(y, answered(X, y, InformationGain(), 20).labels()) > 0.9
+
+
+def test_one_wrong_answer_takes_no_row_out_of_a_cluster_that_is_right_as_a_rule():
+    """Five clusters apart are shown; a row is called the same as one of another cluster."""
+    X, y = blobs(5, 20, spread=1.0, gap=12.0)
+    session = answered(X, y, InformationGain(error_rate=0.1), 40)
+    partitions = session._planner.partitions
+    which = partitions.sizes.index(5)
+
+    def leaving():
+        return out_of_cells(session._planner.belief(session._knowledge), partitions, which)
+
+    assert leaving() == {}
+    home = session._planner.belief(session._knowledge).home
+    row = next(row for row in np.flatnonzero(y == 0).tolist() if row not in home)
+    others = [other for other in home if y[other] == 2]
+    session.tell((row, others[0]), "same")
+    assert leaving() == {}
+    assert len(others) >= 3
+    for other in others[1:]:  # three who agree know better
+        session.tell((row, other), "same", despite_clash=True)
+    home = session._planner.belief(session._knowledge).home
+    assert leaving() == {row: home[others[0]]}
+
+
+def test_how_often_pairs_of_a_clustering_are_called_the_same():
+    points = np.array([[0.0], [0.1], [9.0], [9.1]])
+    partitions = Partitions(np.repeat(points, 5, axis=0), np.ones(20), 0)  # two clusters
+    heard = [Heard(0, 1, True, 0.0), Heard(2, 3, False, 0.0), Heard(0, 3, False, 0.0)]
+    apart, together = called_same(partitions, 0, points, heard)
+    assert np.isclose(apart, 1 / 6)  # 0 of 1, beside 1 of 5
+    assert np.isclose(together, 3 / 5)  # 1 of 2, beside 2 of 3
+
+
+def test_one_answer_does_not_change_which_unconstrained_clustering_is_shown():
+    """Two clusters of two halves each: four are shown when enough is said about halves."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 25)
+    X = 0.3 * rng.normal(size=(100, 2)) + np.array([[0, 0], [0, 3], [20, 0], [20, 3]])[y]
+    session = ActiveSession(X, random_state=0)
+    before = session.labels()
+    assert adjusted_rand_score(y > 1, before) == 1
+    session.tell((0, 25), "different")
+    assert adjusted_rand_score(y > 1, session.labels()) > 0.9
+    for t in range(1, 8):
+        session.tell((t, 25 + t), "different").tell((50 + t, 75 + t), "different")
+    assert adjusted_rand_score(y, session.labels()) > 0.9

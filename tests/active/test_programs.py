@@ -452,3 +452,25 @@ def test_answer_all_still_stops_at_an_exception():
     with pytest.raises(RuntimeError):
         answer_all(session, CallableOracle(Flaky(y, RuntimeError())))
     assert isinstance(session.ask(), Query)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_callable_oracle_is_a_programs_oracle_too(batch, waits):
+    session, y = session_on()
+    right = LabelOracle(y)
+
+    def function(given):
+        return [right(query) for query in given] if batch else right(given)
+
+    async def slow(given):
+        return function(given)
+
+    oracle = CallableOracle(slow if waits else function, batch=batch)
+    report = run_programs(session, Program("rule", oracle), max_questions=6)
+    assert report.answers == (6,)
+    other, _ = session_on()
+    answer_all(other, oracle, max_questions=6)
+    assert [(a.rows, a.answer) for a in session.history] == [
+        (a.rows, a.answer) for a in other.history
+    ]

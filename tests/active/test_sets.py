@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coterie import ActiveSession, PCKMeans
-from coterie.active import AnswerStore, RandomPairs, SetQuery
+from coterie.active import AnswerStore, LabelOracle, RandomPairs, SetQuery, answer_all
 from coterie.active.log import store as store_module
 from coterie.exceptions import ContradictoryAnswer, InvalidParameter
 from coterie.metrics import adjusted_rand_score
@@ -192,6 +192,44 @@ def test_statements_about_clusters_change_those_clusters_and_no_others():
     assert len(set(session.labels()[inside].tolist())) > 1
     assert len(changed(session, labels)) == 1
     assert not changed(session.undo(), labels)
+
+
+def partition(labels):
+    """Clusters as a set of sets of rows."""
+    return {frozenset(np.flatnonzero(labels == k).tolist()) for k in set(labels.tolist())}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_statements_hold_exactly_whatever_was_answered_before(seed):
+    """Answers before, some wrong, say the opposite: the model alone would move a few rows."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], 40)
+    rows = rng.normal(size=(120, 2)) + 5 * np.eye(3, 2)[y]
+    session = ActiveSession(rows, random_state=seed)
+    answer_all(session, LabelOracle(y, error_rate=0.1, random_state=seed), max_questions=15 + seed)
+    labels = session.labels()
+    before = partition(labels)
+    a, b = np.unique(labels, return_counts=True)[1].argsort()[-2:].tolist()
+    a, b = np.unique(labels)[[a, b]].tolist()
+    of_a, of_b = (frozenset(np.flatnonzero(labels == k).tolist()) for k in (a, b))
+
+    session.merge(a, b, despite_clash=True)
+    assert partition(session.labels()) == before - {of_a, of_b} | {of_a | of_b}
+    assert partition(session.undo().labels()) == before
+
+    pile = sorted(of_a)[:8]
+    session.split(a, pile, despite_clash=True)
+    found = partition(session.labels())
+    assert before - {of_a} < found
+    assert len(found) == len(before) + 1  # it is two, not more
+    assert any(set(pile) <= cluster < of_a for cluster in found)
+    session.undo()
+
+    session.move(pile, b, despite_clash=True)
+    assert partition(session.labels()) == before - {of_a, of_b} | {
+        of_a - set(pile),
+        of_b | set(pile),
+    }
 
 
 def test_split_by_piles_and_by_rows():

@@ -8,7 +8,7 @@ one after the other, by the rows that they name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -53,16 +53,40 @@ def obeyed(labels: Labels, answers: Iterable[Answer], gaps: Gaps) -> Labels:
 
 
 def _part(labels: Labels, statement: list[Answer], gaps: Gaps) -> None:
-    """Part every cluster that holds rows which are not the same, around the rows named."""
+    """Part every cluster that holds rows which are not the same, around the rows named.
+
+    A pile has one cluster: that which holds most of its rows, or a new one if that is another's.
+    """
     named = np.unique([row for answer in statement for row in answer.rows])
-    at = {int(row): t for t, row in enumerate(named)}
-    same = [(at[a.rows[0]], at[a.rows[1]]) for a in statement if a.sign > 0]
-    pile, _ = connected(np.array(same, dtype=np.int64).reshape(-1, 2), named.size)
-    for cluster in np.unique(labels[named]).tolist():
-        inside = np.flatnonzero(labels[named] == cluster)
-        piles, first = np.unique(pile[inside], return_index=True)
-        rows = np.flatnonzero(labels == cluster)
+    pile = _piles(statement, named)
+    before = labels[named]
+    cluster_of: dict[int, int] = {}
+    for part in dict.fromkeys(pile.tolist()):  # in the order of their first rows
+        found, count = np.unique(before[pile == part], return_counts=True)
+        best = int(found[count.argmax()])
+        fresh = max(int(labels.max()), *cluster_of.values(), -1) + 1
+        cluster_of[part] = fresh if best in cluster_of.values() else best
+    for cluster in np.unique(before).tolist():
+        inside = np.flatnonzero(before == cluster)
+        several = np.unique(pile[inside]).size > 1
+        rows = np.flatnonzero(labels == cluster) if several else named[inside]
         of_row = pile[inside][gaps(rows, named[inside]).argmin(axis=1)]
-        stays = pile[inside][first.argmin()]
-        for part in piles[piles != stays].tolist():
-            labels[rows[of_row == part]] = labels.max() + 1
+        labels[rows] = [cluster_of[part] for part in of_row.tolist()]
+
+
+def _piles(statement: list[Answer], named: Labels) -> Labels:
+    """The pile of each row named: those called the same, and all that is on no side otherwise.
+
+    Rows that stand for the rest of a cluster are told apart from a pile, not from each other.
+    """
+    at = {int(row): t for t, row in enumerate(named)}
+    said = {
+        sign: [(at[a.rows[0]], at[a.rows[1]]) for a in statement if a.sign == sign]
+        for sign in (1, -1)
+    }
+    paired = {t for pair in said[1] for t in pair}
+    apart = {frozenset(pair) for pair in said[-1]}
+    lone = [t for t in range(named.size) if t not in paired]
+    rest = [pair for pair in combinations(lone, 2) if frozenset(pair) not in apart]
+    pile, _ = connected(np.array(said[1] + rest, dtype=np.int64).reshape(-1, 2), named.size)
+    return pile

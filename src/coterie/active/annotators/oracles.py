@@ -142,6 +142,13 @@ class CallableOracle:
         self.function = function
         self.batch = batch
 
+    def __call__(self, query: Query | SetQuery) -> Any:
+        """What the function says to one question, as `Program` asks; to be awaited if it is."""
+        if not self.batch:
+            return self.function(query)
+        values = self.function([query])
+        return _only(values) if inspect.isawaitable(values) else next(iter(values))
+
     async def replies(self, queries: Sequence[Query]) -> list[Reply]:
         """Answers to the questions; `async` functions of one question run side by side."""
         if self.batch:
@@ -155,6 +162,10 @@ class CallableOracle:
                 f"the oracle gave {len(values)} answers to {len(queries)} questions."
             )
         return [as_reply(value) for value in values]
+
+
+async def _only(values: Any) -> Any:
+    return next(iter(await values))
 
 
 async def _finished(value: Any) -> Any:

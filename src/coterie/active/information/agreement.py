@@ -20,6 +20,7 @@ Int = NDArray[np.int64]
 _DOUBT = 4.0  # rows' worth of doubt that answers teach anything at all
 _FIRST = 0.5  # what an unconstrained clustering of the best silhouette is given at first
 _FAITH = 3.0  # log-odds that the best silhouette is worth before anybody has answered
+_STRONG = 3.0  # log-odds, 20 to 1, by which another must foretell better than that of the start
 _LEARNING = 4  # of so many answers the first is not held against who learns from answers
 _TIE = 0.02  # log-probability an answer; closer than this, the clustering by the answers is shown
 _CLOSE = 0.1  # an agreement that is estimated is known no better than this
@@ -48,11 +49,11 @@ def outlook(belief: Belief, partitions: Partitions) -> Outlook:
     first: the answers' clustering begins at 0, an unconstrained one at half of its merit, and both
     are worth four rows beside the first of each group.
 
-    The unconstrained clustering that foretold the answers best (`foresight`; a good silhouette
-    speaks for it first) is shown if it foretold them better than the answers' own clustering did
-    and is not clearly worse by that estimate, or if it is clearly better by it. Neither alone
-    would do: questions are asked where the answers' clustering knows least, and few placed rows
-    hold few that belong together.
+    The unconstrained clustering of the best silhouette, or another that foretold the answers
+    better by 20 to 1 (`foresight`), is shown if it foretold them better than the answers' own
+    clustering did and is not clearly worse by that estimate, or if it is clearly better by it.
+    Neither alone would do: questions are asked where the answers' clustering knows least, and few
+    placed rows hold few that belong together.
     """
     at, own, foretold = belief.foretold()
     weight = _rows_around(belief.described, at)
@@ -78,7 +79,11 @@ def _best_partition(belief: Belief, partitions: Partitions) -> tuple[int, bool]:
     """The unconstrained clustering to be thought of, and whether it foretells better."""
     points, heard = belief.described.points, belief.heard
     foreseen = foreseen_by_partitions(partitions, points, heard)
-    which = int((foreseen.sum(axis=1) + _FAITH * partitions.merit).argmax())
+    total = foreseen.sum(axis=1)
+    first = int(partitions.merit.argmax())
+    which = int((total + _FAITH * partitions.merit).argmax())
+    if total[which] < total[first] + _STRONG:
+        which = first
     recent = slice(len(heard) // _LEARNING, None)
     behind = float(foreseen[which, recent].sum()) - sum(h.log_chance for h in heard[recent])
     return which, not heard or behind > _TIE * len(heard)

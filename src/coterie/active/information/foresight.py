@@ -17,7 +17,7 @@ from coterie.active.query import Answer
 if TYPE_CHECKING:
     from coterie.active.information.belief import Belief
 
-__all__ = ["Heard", "foreseen", "foreseen_by_partitions"]
+__all__ = ["Heard", "called_same", "foreseen", "foreseen_by_partitions"]
 
 Float = NDArray[np.float64]
 
@@ -80,15 +80,31 @@ def foreseen_by_partitions(partitions: Partitions, points: Float, heard: list[He
     heard : list of Heard
         N of them.
     """
-    first, second = (
-        np.array([getattr(h, side) for h in heard], dtype=np.int64) for side in ("first", "second")
-    )
     same = np.array([h.same for h in heard], dtype=np.bool_)
     found = np.empty((len(partitions.merit), len(heard)))
     for t in range(len(found)):
-        a, b = (partitions.clusters_of(t, points[side]) for side in (first, second))
-        found[t] = _succession((a == b).astype(np.int64), same)
+        found[t] = _succession(_together(partitions, t, points, heard), same)
     return found
+
+
+def called_same(partitions: Partitions, which: int, points: Float, heard: list[Heard]) -> Float:
+    """How often rows of two clusters, and of one, are called the same by all answers, (2,)."""
+    together = _together(partitions, which, points, heard)
+    counts = _FIRST.copy()
+    said = np.array([0 if h.same else 1 for h in heard], dtype=np.int64)
+    np.add.at(counts, (together, said), 1.0)
+    return np.asarray(counts[:, 0] / counts.sum(axis=1))
+
+
+def _together(
+    partitions: Partitions, which: int, points: Float, heard: list[Heard]
+) -> NDArray[np.int64]:
+    """Whether the rows of each answer are in one cluster, 0 or 1, (N,)."""
+    first, second = (
+        np.array([getattr(h, side) for h in heard], dtype=np.int64) for side in ("first", "second")
+    )
+    a, b = (partitions.clusters_of(which, points[side]) for side in (first, second))
+    return (a == b).astype(np.int64)
 
 
 def _succession(together: NDArray[np.int64], same: NDArray[np.bool_]) -> Float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coterie.active.forecast import Forecast, foretell
 from coterie.active.information.agreement import Outlook, outlook
 from coterie.active.information.belief import MERGE_AT, Belief
+from coterie.active.information.cells import out_of_cells
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
 from coterie.active.information.opinions import compile_trees
@@ -18,7 +19,7 @@ from coterie.active.information.partitions import Partitions
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
 from coterie.active.obeyed import obeyed
-from coterie.active.query import KNOWN, Query
+from coterie.active.query import KNOWN, OF_CLUSTERS, Query
 from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
 from coterie.stability import renumber
 
@@ -95,6 +96,7 @@ class InformationPlanner(Planner):
         self._estimates: list[tuple[int, float]] = []  # answers, agreement
         self._hurried = self._late = False
         self._thought: _Thought | None = None  # of a twin
+        self._unstated: InformationPlanner | None = None  # knows no statements about clusters
 
     def _prepare(self) -> tuple[Features, Partitions]:
         """All that takes long, when first needed: no question after the first waits for it."""
@@ -304,28 +306,34 @@ class InformationPlanner(Planner):
     def labels(self, knowledge: Knowledge) -> NDArray[np.int64]:
         """The most probable group of every row; rows that were asked about, by their answers.
 
-        While an unconstrained clustering is likely better (`outlook`), rows that were not asked
-        about are in its clusters. Who speaks about clusters (merges, splits them, ...) is obeyed
-        in either case.
+        While an unconstrained clustering is likely better (`outlook`), rows are in its clusters,
+        but for those that their answers take out of them (`out_of_cells`). What was said about
+        clusters (merge, split, ...) is carried out on the clustering by all other answers. The
+        model learns it as well, to ask by; but as a model it would weigh the few rows that speak
+        for a cluster against all that was said before.
         """
+        if any(answer.phase in OF_CLUSTERS for answer in knowledge.answers):
+            self._unstated = self._unstated or self.twin()
+            rest = [a for a in knowledge.answers if a.phase not in OF_CLUSTERS]
+            shown = self._unstated.labels(Knowledge(rest))
+            return obeyed(shown, knowledge.answers, self._gaps)
         belief = self.belief(knowledge)
         labels = self.features.each(belief.groups_of)
         for row in belief.home:
             labels[row] = belief.posterior(row)[belief.alive].argmax()
         labels = belief.alive[labels]
         which = self._outlook(belief).partition
-        if which is not None:
-            labels = self._by_partition(which, labels, list(belief.home))
-        return obeyed(labels, knowledge.answers, self._gaps)
+        return labels if which is None else self._by_partition(which, labels, belief)
 
     def _by_partition(
-        self, which: int, labels: NDArray[np.int64], asked: list[int]
+        self, which: int, labels: NDArray[np.int64], belief: Belief
     ) -> NDArray[np.int64]:
-        """Clusters of an unconstrained clustering; of rows that were asked about, `labels`."""
+        """Clusters of an unconstrained clustering; rows that were asked about may leave theirs."""
         partitions = self.partitions
         plain = self.features.each(lambda rows: partitions.clusters_of(which, rows.points))
         plain = renumber(plain, like=labels)
-        plain[asked] = labels[asked]
+        for row, group in out_of_cells(belief, partitions, which).items():
+            plain[row] = group
         return plain
 
     def _gaps(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[Any]:

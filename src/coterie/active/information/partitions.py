@@ -53,6 +53,11 @@ class Partitions:
         silhouettes = np.array([_silhouette(points, fit.labels_, seed) for fit in fits])
         self.merit: Float = np.maximum(silhouettes, 0) / max(silhouettes.max(initial=0), _STRUCTURE)
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many clusters each has."""
+        return [len(centers) for centers in self._centers]
+
     def clusters_of(self, which: int, points: Float) -> NDArray[np.int64]:
         """The clusters of points in one of them: of the nearest centres, (b,)."""
         return squared_distances(points, self._centers[which]).argmin(axis=1)
