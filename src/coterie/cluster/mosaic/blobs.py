@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,11 +183,30 @@ def telling(
 
 
 def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: int) -> Float32:
-    """The centres (K, e) of K-Means, the best of some starts."""
+    """The centres (K, e) of K-Means, the best of some starts and of one from where they all ended.
+
+    Which of ten ends has the smallest sum of squares is half chance where clusters are many. The
+    ends together are a small sample of where centres belong: K-Means of them all is one more
+    start, and often the best (Bradley and Fayyad 1998).
+    """
+    if n_init == 1:
+        return np.asarray(_lloyd(points, weights, n_clusters, seed, 1).cluster_centers_)
+    rng = np.random.RandomState(seed)
+    found = [_lloyd(points, weights, n_clusters, rng, 1) for _ in range(n_init)]
+    ends = np.concatenate([each.cluster_centers_ for each in found])
+    held = [np.bincount(each.labels_, weights, minlength=n_clusters) for each in found]
+    means = _lloyd(ends, np.concatenate(held), n_clusters, rng, n_init).cluster_centers_
+    found.append(_lloyd(points, weights, n_clusters, rng, 1, means))
+    return np.asarray(min(found, key=lambda model: model.inertia_).cluster_centers_)
+
+
+def _lloyd(
+    points: Array, weights: Array, n_clusters: int, seed: Any, n_init: int, init: Any = "k-means++"
+) -> KMeans:
     with one_thread(), warnings.catch_warnings():  # threads would round by their number
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows: said by fit
-        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
-        return np.asarray(model.fit(points, sample_weight=weights).cluster_centers_)
+        model = KMeans(n_clusters, init=init, n_init=n_init, random_state=seed)
+        return model.fit(points, sample_weight=weights)
 
 
 def k_means_of_rows(
@@ -212,11 +231,7 @@ def k_means_of_rows(
     chosen = np.sort(chosen[problem.weights[chosen] > 0])
     if chosen.size > max(held.size, 10 * n_clusters):
         starts.append(begin(coordinates[chosen], problem.weights[chosen]))
-    with one_thread():
-        models = [
-            KMeans(n_clusters, init=start, n_init=1).fit(coordinates, sample_weight=problem.weights)
-            for start in starts
-        ]
+    models = [_lloyd(coordinates, problem.weights, n_clusters, seed, 1, start) for start in starts]
     return np.asarray(min(models, key=lambda model: model.inertia_).cluster_centers_)
 
 
