@@ -203,6 +203,15 @@ class TestBlobs:
         assert max(ratios) < 1.0 + 1e-6
         assert np.mean(ratios) < 0.995
 
+    def test_clusters_too_many_for_prototypes_have_many_starts_too(self, rng):
+        y = rng.integers(160, size=3200)
+        X = rng.normal(size=(3200, 16)) + 1.5 * rng.normal(size=(160, 16))[y]
+        problem, rows = posed(X, Constraints(3200, must_link=[(0, 1)]), n_prototypes=300)
+        centres = k_means_of_rows(problem, rows, 160, 0)
+        gaps = np.square(rows).sum(1)[:, None] - 2 * rows @ centres.T + np.square(centres).sum(1)
+        plain = KMeans(160, n_init=1, random_state=0).fit(rows)
+        assert gaps.min(axis=1).sum() < 0.985 * plain.inertia_
+
     def test_too_few_places_for_the_clusters(self, rng):
         X = np.repeat(rng.normal(size=(2, 2)), 5, axis=0)
         problem, rows = posed(X, Constraints(10, must_link=[(0, 1)]))
