@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from mosaic_problems import TUNING, coordinates_of, posed, small_field, small_ridge
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from coterie.cluster.mosaic.blobs import k_means, k_means_of_rows
@@ -189,6 +191,26 @@ class TestBlobs:
         found = k_means_of_rows(problem, rows, 9, 1)
         gaps = np.linalg.norm(direct[:, None] - found[None], axis=2)
         assert gaps.min(axis=1).max() < 1e-3
+
+    def test_where_ten_starts_end_is_a_better_start(self):
+        """Ten starts are few for 40 clusters that touch."""
+        X, ratios = load_digits().data[:500], []
+        for seed in range(3):
+            plain = KMeans(40, n_init=10, random_state=seed).fit(X)
+            centres = k_means(X, np.ones(500), 40, 10, seed)
+            gaps = ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+            ratios.append(gaps.sum() / plain.inertia_)
+        assert max(ratios) < 1.0 + 1e-6
+        assert np.mean(ratios) < 0.995
+
+    def test_clusters_too_many_for_prototypes_have_many_starts_too(self, rng):
+        y = rng.integers(160, size=3200)
+        X = rng.normal(size=(3200, 16)) + 1.5 * rng.normal(size=(160, 16))[y]
+        problem, rows = posed(X, Constraints(3200, must_link=[(0, 1)]), n_prototypes=300)
+        centres = k_means_of_rows(problem, rows, 160, 0)
+        gaps = np.square(rows).sum(1)[:, None] - 2 * rows @ centres.T + np.square(centres).sum(1)
+        plain = KMeans(160, n_init=1, random_state=0).fit(rows)
+        assert gaps.min(axis=1).sum() < 0.985 * plain.inertia_
 
     def test_too_few_places_for_the_clusters(self, rng):
         X = np.repeat(rng.normal(size=(2, 2)), 5, axis=0)

@@ -9,6 +9,8 @@ pairs than to learn a shape, and wrong ones do not matter much.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from sklearn.mixture import GaussianMixture
 from coterie._typing import Array
 from coterie.cluster.mosaic.columns import LEAST_SPREAD, MOST_COLUMNS
 from coterie.cluster.mosaic.judging import Trial, clear_lead, log_chances
+from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem
 from coterie.cluster.mosaic.space import MosaicSpace
@@ -67,10 +70,13 @@ def geometries(
     problem : MosaicProblem
         Its prototypes stand for the rows.
     """
-    return [
-        *_of_prototypes(problem, n_clusters, seed),
-        *_of_mixtures(X, coordinates, problem, n_clusters, seed),
+    tasks = [
+        partial(_of_prototypes, problem, n_clusters, seed),
+        *_mixtures(X, coordinates, problem, n_clusters, seed),
     ]
+    with warnings.catch_warnings():  # here: the filters are those of all threads
+        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough; or fewer distinct rows
+        return [geometry for found in side_by_side(tasks) for geometry in found]
 
 
 # -- of directions ---------------------------------------------------------------------------------
@@ -153,9 +159,10 @@ def _cut_points(prototypes: Array, n_clusters: int) -> NDArray[np.float64]:
 
 
 # -- of mixtures -----------------------------------------------------------------------------------
-def _of_mixtures(
+def _mixtures(
     X: Any, coordinates: Float32, problem: MosaicProblem, n_clusters: int, seed: int
-) -> list[Geometry]:
+) -> list[Callable[[], list[Geometry]]]:
+    """What learns them, each by itself."""
     n, e = coordinates.shape
     size = min(n, problem.tuning.deciding_pairs)
     if size < _ROWS_A_CLUSTER * n_clusters:
@@ -164,11 +171,10 @@ def _of_mixtures(
     kind = "full" if size >= 2 * n_clusters * e else "tied"  # enough to learn every covariance
     # Principal components mix the columns; a column by itself may be what matters.
     plain = not sp.issparse(X) and X.shape[1] <= MOST_COLUMNS
+    rows = X if plain else coordinates
     return [
-        Geometry("ellipses", _mixture(coordinates, sample, n_clusters, kind, seed)),
-        Geometry(
-            "columns", _mixture(X if plain else coordinates, sample, n_clusters, "diag", seed)
-        ),
+        partial(_of_mixture, "ellipses", coordinates, sample, n_clusters, kind, seed),
+        partial(_of_mixture, "columns", rows, sample, n_clusters, "diag", seed),
     ]
 
 
@@ -180,8 +186,10 @@ def _sample(weights: Array, size: int, seed: int) -> Array:
     return np.sort(rng.choice(weights.size, size, p=weights / weights.sum()))
 
 
-def _mixture(rows: Any, sample: Array, k: int, kind: str, seed: int) -> NDArray[np.int64]:
-    """The component (n,) each row most probably comes from."""
+def _of_mixture(
+    name: str, rows: Any, sample: Array, k: int, kind: str, seed: int
+) -> list[Geometry]:
+    """Each row to the component it most probably comes from."""
     part = np.asarray(rows[sample], dtype=np.float64)
     centre, variance = part.mean(axis=0), part.var(axis=0)
     # One unit for all coordinates, or each column its own.
@@ -191,10 +199,9 @@ def _mixture(rows: Any, sample: Array, k: int, kind: str, seed: int) -> NDArray[
         k, covariance_type=kind, reg_covar=LEAST_SPREAD, max_iter=_MIXTURE_STEPS, random_state=seed
     )
     labels = np.empty(rows.shape[0], dtype=np.int64)
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough; or fewer distinct rows
+    with one_thread():
         model.fit((part - centre) / spread)
         for lo in range(0, labels.size, _ROWS_AT_ONCE):
             some = np.asarray(rows[lo : lo + _ROWS_AT_ONCE], dtype=np.float64)
             labels[lo : lo + _ROWS_AT_ONCE] = model.predict((some - centre) / spread)
-    return labels
+    return [Geometry(name, labels)]

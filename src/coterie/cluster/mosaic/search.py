@@ -173,11 +173,12 @@ class Search:
         """What pairs teach: shapes if others are foretold clearly better, columns if better still.
 
         Of models that do about equally well, the simplest: few pairs cannot say much about the
-        shape of clusters, and wrong ones say what is not so.
+        shape of clusters, and wrong ones say what is not so. Two may be taught, and pairs that say
+        nothing would teach one of them twice as often as either: each has half of the doubt.
         """
         if rehearsal is None or shapes is None:
             return "position"
-        trial, confidence = rehearsal.trial, self.tuning.clear
+        trial, confidence = rehearsal.trial, 0.5 + 0.5 * self.tuning.clear
 
         def clear(taught: Array, other: Array) -> bool:
             lead = log_chances(trial, taught) - log_chances(trial, other)
