@@ -70,7 +70,7 @@ def geometries(
     problem : MosaicProblem
         Its prototypes stand for the rows.
     """
-    tasks = [
+    tasks: list[Callable[[], list[Geometry]]] = [
         partial(_of_prototypes, problem, n_clusters, seed),
         *_mixtures(X, coordinates, problem, n_clusters, seed),
     ]
