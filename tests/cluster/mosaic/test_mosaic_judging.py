@@ -217,3 +217,22 @@ class TestDoNoHarm:
         known = sample_pairs(y, 25, random_state=0)
         labels = Mosaic(2, random_state=0).fit_predict(X, constraints=known)
         assert adjusted_rand_score(y, labels) > 0.8
+
+
+@pytest.mark.parametrize("n_apart", [0, 3, 12])
+def test_a_few_true_cannot_links_beside_must_links_are_no_worse_than_none(n_apart):
+    """Pairs that cross a batch effect teach what position does not tell."""
+    rng = np.random.default_rng(1)
+    y, day = rng.integers(3, size=240), rng.integers(2, size=240)
+    X = rng.normal(size=(240, 10)) * 0.6
+    X[:, 0] += 2.5 * y
+    X[:, 1] += 8.0 * day
+    ends = [
+        (np.flatnonzero((y == k) & (day == 0))[:12], np.flatnonzero((y == k) & (day == 1))[:12])
+        for k in range(3)
+    ]
+    must = [pair for first, second in ends for pair in zip(first, second, strict=True)]
+    apart = [(ends[t % 3][0][t], ends[(t + 1) % 3][1][t]) for t in range(n_apart)]
+    known = Constraints(240, must_link=must, cannot_link=apart)
+    labels = Mosaic(3, random_state=0).fit_predict(X, constraints=known)
+    assert adjusted_rand_score(y, labels) > 0.9

@@ -32,6 +32,7 @@ __all__ = [
 
 
 _SHARE_STEPS = 30
+_MUST_LINKS_A_CANNOT_LINK = 4  # beyond, random pairs stand beside cannot-links
 _ROUNDING = 1e-9  # nats: what is left of the difference between equal chances
 _LEAST_SHARPNESS = 1.0 / 1024.0
 
@@ -81,19 +82,29 @@ def trial_of(evidence: Evidence, rng: np.random.Generator, *, plain_only: bool =
     """The pairs of `evidence`, each two rows and kind once; or those alone that may be wrong.
 
     Pairs of one kind alone say nothing by their kind: they are compared with as many random pairs,
-    which are what a pair would be that nobody chose.
+    which are what a pair would be that nobody chose. Must-links beside a few cannot-links say
+    hardly more, so random pairs fill up there: three true cannot-links more must not be worse.
     """
     pairs, must, plain, weight = evidence.distinct()
     if plain_only:
         pairs, must, weight, plain = pairs[plain], must[plain], weight[plain], plain[plain]
-    if must.size and (must.all() or not must.any()):
-        n = evidence.constraints.n_samples
-        first = rng.integers(n, size=must.size)
-        other = (first + rng.integers(1, n, size=must.size)) % n
-        pairs = np.concatenate([pairs, np.column_stack([first, other])])
-        must, plain = np.concatenate([must, ~must]), np.concatenate([plain, np.zeros_like(plain)])
-        weight = np.concatenate([weight, weight])
+    count = _unchosen(must)
+    if count:
+        n, other_kind = evidence.constraints.n_samples, np.full(count, not must.any())
+        first = rng.integers(n, size=count)
+        second = (first + rng.integers(1, n, size=count)) % n
+        pairs = np.concatenate([pairs, np.column_stack([first, second])])
+        must = np.concatenate([must, other_kind])
+        plain = np.concatenate([plain, np.zeros(count, dtype=bool)])
+        weight = np.concatenate([weight, np.resize(weight, count)])
     return Trial(pairs, must, plain, weight)
+
+
+def _unchosen(must: Array) -> int:
+    """How many random pairs are compared with pairs that are must-links or not, (m,) bool."""
+    together = int(must.sum())
+    apart = must.size - together
+    return apart if not together else max(0, together - _MUST_LINKS_A_CANNOT_LINK * apart)
 
 
 def shares_of(trial: Trial, together: Array) -> Shares:
