@@ -73,7 +73,7 @@ def test_groups_joined_by_a_wrong_answer_are_parted_by_later_ones():
             session.tell((row, rows[0]), "same", despite_clash=True)
     assert session.n_found == 1
     for k in range(1, 5):
-        assert len({session.labels()[a[0]], session.labels()[b[0]]}) == 1
+        assert session.n_found == 1
         session.tell((a[k], b[k]), "different", despite_clash=True)
         if session.n_found == 2:
             break

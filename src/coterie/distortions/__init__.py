@@ -9,7 +9,7 @@ from coterie.distortions.directional import Correlation, Cosine
 from coterie.distortions.divergence import IDivergence, KLDivergence
 from coterie.distortions.euclidean import SquaredEuclidean
 from coterie.distortions.mahalanobis import Mahalanobis
-from coterie.distortions.registry import DISTORTIONS, chosen_distortion, get_distortion
+from coterie.distortions.registry import DISTORTIONS, get_distortion
 
 __all__ = [
     "DISTORTIONS",
@@ -24,6 +24,5 @@ __all__ = [
     "Mahalanobis",
     "SeparableBregman",
     "SquaredEuclidean",
-    "chosen_distortion",
     "get_distortion",
 ]

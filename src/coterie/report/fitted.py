@@ -59,8 +59,6 @@ def build_fitted_report(
         if isinstance(projection, str):
             projection = _map_of_texts(as_rows(X), projection, names)
         X, names = recipe.spelled(table)
-        if len(recipe.columns) == 1:  # of one column alone nobody has to be told which
-            names = [name.removeprefix(f"{recipe.columns[0]}:") for name in names]
         units = None
     return build_report(
         bundle.model,

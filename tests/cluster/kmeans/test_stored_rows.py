@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coterie import ConstrainedCompleteLink, PCKMeans
+from coterie.base import check_source
 from coterie.constraints import sample_pairs
 from coterie.data import fold, open_rows
 from coterie.exceptions import InvalidData, RowsChanged
@@ -103,9 +104,7 @@ def test_a_memory_map_is_not_copied(tmp_path, made):
     X, _ = made
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    from coterie.validation import check_rows
-
-    assert np.shares_memory(check_rows(PCKMeans(K), mapped, reset=True), mapped)
+    assert np.shares_memory(check_source(PCKMeans(K), mapped, reset=True), mapped)
 
 
 def test_labels_are_not_sent_with_every_pass(tmp_path, made, monkeypatch):

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from coterie.cluster.kmeans.family import PairwiseKMeans
 from coterie.cluster.kmeans.problem import KMeansSettings
-from coterie.distortions import Distortion, chosen_distortion
+from coterie.distortions import Distortion
 from coterie.distortions.base import need_form
+from coterie.distortions.registry import chosen_distortion
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["HMRFKMeans"]

@@ -15,7 +15,8 @@ from coterie.cluster.statistics import NONE, Shape
 from coterie.constraints import Constraints
 from coterie.constraints.sizes import Sizes, read_sizes
 from coterie.data import Rows, gather
-from coterie.distortions import Distortion, chosen_distortion
+from coterie.distortions import Distortion
+from coterie.distortions.registry import chosen_distortion
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["PCKMeans"]
