@@ -154,8 +154,12 @@ def _centers(desk: Desk) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
 
 # -- one cluster -------------------------------------------------------------------------------
 def cluster_page(desk: Desk, person: str, body: Body) -> dict[str, Any]:
-    """All about one cluster."""
-    shown, at = _find(desk, body.integer("number", least=-(2**53)))
+    """All about one cluster, or that it is gone: who looks at it may just have merged it."""
+    number = body.integer("number", least=-(2**53))
+    shown = desk.clusters()
+    at = shown.find(number)
+    if at is None:
+        return {"version": shown.version, "gone": number}
     names = _names(desk)
     inside = shown.members(at)
     page = _of_records(desk, shown, at) if desk.asking.compared is not None else None
@@ -174,20 +178,13 @@ def cluster_page(desk: Desk, person: str, body: Body) -> dict[str, Any]:
 
 
 def members(desk: Desk, person: str, body: Body) -> dict[str, Any]:
-    """A stretch of the rows of a cluster."""
-    shown, at = _find(desk, body.integer("number", least=-(2**53)))
+    """A stretch of the rows of a cluster; one that is gone has none."""
+    shown = desk.clusters()
+    at = shown.find(body.integer("number", least=-(2**53)))
     offset, limit = body.integer("offset", 0), body.integer("limit", 50, 1, 200)
-    inside = shown.members(at)
+    inside = np.empty(0, dtype=np.int64) if at is None else shown.members(at)
     rows = inside[offset : offset + limit].tolist()
     return {"records": [desk.record(row) for row in rows], "total": int(inside.size)}
-
-
-def _find(desk: Desk, number: int) -> tuple[Shown, int]:
-    shown = desk.clusters()
-    at = shown.find(number)
-    if at is None:
-        raise Refused("NotFound", f"There is no cluster {number} any more.", 404)
-    return shown, at
 
 
 def _of_rows(desk: Desk, shown: Shown, at: int, names: dict[int, str]) -> dict[str, Any]:

@@ -8,12 +8,26 @@ import { useStudio } from "../state/studio";
 import { useFetched } from "../state/useFetched";
 import { clusterName, percent, plural } from "../text/words";
 
+/** A cluster that was looked at and is no more: merged, taken apart, or found otherwise. */
+interface ClusterGone {
+  readonly gone: number;
+}
+
 /** One cluster: how large, what makes it stand out, who is typical and who is doubtful. */
 export function ClusterPage({ number }: { number: number }) {
   const studio = useStudio();
-  const found = useFetched<ClusterFacts>("cluster_page", { number }, `${studio.version.value} ${studio.writes.value}`);
+  const found = useFetched<ClusterFacts | ClusterGone>("cluster_page", { number }, `${studio.version.value} ${studio.writes.value}`);
   const facts = found.value;
   const back = <a href="#/clusters" class="back">← All clusters</a>;
+  if (facts && "gone" in facts) {
+    return (
+      <>
+        {back}
+        <h1>Cluster {number}</h1>
+        <p class="empty faint" role="status">There is no such cluster any more; its rows are in others.</p>
+      </>
+    );
+  }
   if (!facts || (found.error !== null && !found.loading)) {
     return (
       <>
