@@ -26,6 +26,7 @@ def small_fits() -> dict[str, dict[str, list[str]]]:
 
     from coterie import Constraints
 
+    texts = text_functions()
     X, y = load_iris(return_X_y=True)
     rng = np.random.default_rng(0)
     pairs = np.array([rng.choice(len(y), 2, replace=False) for _ in range(50)])
@@ -48,7 +49,28 @@ def small_fits() -> dict[str, dict[str, list[str]]]:
             kernel: sorted(now) for kernel, now in after.items() if now != before.get(kernel, set())
         }
         before = after
-    return found
+    return {**found, "texts": {name: [] for name in texts}}
+
+
+def text_functions() -> list[str]:
+    """Kernels that compile functions of numba's about texts, from here on."""
+    from numba.core import event
+
+    names: list[str] = []
+    within: list[str] = []
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            function = event.data["dispatcher"].py_func
+            within.append(f"{function.__module__}.{function.__qualname__}")
+            if "unicode" in function.__module__:
+                names.extend(name for name in within if name.startswith("coterie."))
+
+        def on_end(self, event: Any) -> None:
+            within.pop()
+
+    event.register("numba:compile", Listener())
+    return names
 
 
 def signatures() -> dict[str, set[str]]:
@@ -91,3 +113,8 @@ def test_one_signature_per_kernel(compiled, case):
 def test_kernels_are_listed(compiled):
     """The walk over modules finds them: local search is in every fit of PCKMeans."""
     assert "coterie.inference._move_kernels.hopeful_groups" in compiled[CASES[0].name]
+
+
+def test_no_kernel_builds_texts(compiled):
+    """Assigning whole arrays compiles a message about their shapes, which takes seconds."""
+    assert not compiled["texts"]

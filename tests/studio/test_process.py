@@ -108,7 +108,7 @@ def test_no_answer_is_lost_by_a_sudden_death(data):
 @pytest.mark.slow
 def test_no_answer_is_lost_by_many_sudden_deaths(tmp_path):
     """COTERIE_DEATHS=50 runs a part; `-s` shows what held."""
-    data = write_many(tmp_path / "rows.csv", 500)  # enough to ask about in all rounds
+    data = write_many(tmp_path / "rows.csv", 2000)  # of 500 all is known after 1,000 answers
     rounds = int(os.environ.get("COTERIE_DEATHS", "200"))
     other = tmp_path / "nursery"
     other.mkdir()

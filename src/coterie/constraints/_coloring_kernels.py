@@ -71,7 +71,8 @@ def induced(indptr: IntArray, indices: IntArray, keep: BoolArray) -> Any:
     """The subgraph on the kept nodes: their numbers, indptr and indices."""
     nodes = np.flatnonzero(keep)
     number = np.full(keep.size, -1)
-    number[nodes] = np.arange(nodes.size)
+    for a in range(nodes.size):  # not at once: that would compile a message about shapes
+        number[nodes[a]] = a
     sub_indptr = np.zeros(nodes.size + 1, np.int64)
     sub_indices = np.empty(indices.size, np.int64)
     fill = 0

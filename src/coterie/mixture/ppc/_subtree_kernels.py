@@ -108,7 +108,9 @@ def log_partition_of_steps(log_node, left, right, times, same, differ, value, sl
     total = 0.0
     for i in range(left.shape[0]):
         if i < log_node.shape[0]:
-            logs[i] = log_node[i].max()
+            logs[i] = log_node[i, 0]
+            for k in range(1, n_labels):
+                logs[i] = max(logs[i], log_node[i, k])
             for k in range(n_labels):
                 value[i, k] = np.exp(log_node[i, k] - logs[i])
         elif right[i] < 0:
@@ -138,7 +140,9 @@ def log_partition_of_steps(log_node, left, right, times, same, differ, value, sl
             if value[i, k] < _SMALL:
                 return np.nan
         if times[i] > 0.0:
-            scale = value[i].sum()
+            scale = 0.0
+            for k in range(n_labels):
+                scale += value[i, k]
             total += times[i] * (logs[i] + np.log(scale))
             for k in range(n_labels):
                 slope[i, k] = times[i] * value[i, k] / scale
@@ -159,5 +163,7 @@ def log_partition_of_steps(log_node, left, right, times, same, differ, value, sl
             for k in range(n_labels):
                 slope[a, k] += slope[i, k]
                 slope[right[i], k] += slope[i, k]
-    grown[:] = slope[: log_node.shape[0]]
+    for i in range(log_node.shape[0]):  # whole arrays would compile messages about their shapes
+        for k in range(n_labels):
+            grown[i, k] = slope[i, k]
     return total
