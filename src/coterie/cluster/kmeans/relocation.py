@@ -8,6 +8,8 @@ join become one, and the centre that is free goes where it saves most.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from coterie._typing import Array
@@ -20,6 +22,7 @@ __all__ = ["relocate"]
 _TRIES = 3  # single moves in a row that may fail, each from another pair of clusters
 _AT_ONCE = 8  # of so many clusters one is moved at a time; fewer when that fails
 _ITERATIONS = 8  # after which a move has paid or not; where a metric is learned, at the end
+_MOST_PAIRS = 100_000  # of clusters, that are put in order
 _CANDIDATES = 24  # rows that are tried as the place of a centre
 
 
@@ -90,7 +93,7 @@ def _moved(
 
 def _by_cost(
     problem: KMeansProblem, centers: Array, counts: Array, A: Array | None
-) -> list[tuple[int, int]]:
+) -> Iterator[tuple[int, int]]:
     """Pairs of clusters by what joining them costs: n m / (n + m) d(a, b), as Ward's (1963) has it.
 
     Exact for squared Euclidean distances; for others it orders them.
@@ -99,5 +102,8 @@ def _by_cost(
     one, other = np.triu_indices(len(centers), 1)
     both = np.maximum(counts[one] + counts[other], np.finfo(float).tiny)
     cost = counts[one] * counts[other] / both * np.minimum(apart[one, other], apart[other, one])
-    order = np.argsort(cost, kind="stable")
-    return list(zip(one[order].tolist(), other[order].tolist(), strict=True))
+    cheap = np.arange(cost.size)
+    if cost.size > _MOST_PAIRS:  # of thousands of clusters: few of their pairs are ever looked at
+        cheap = np.sort(np.argpartition(cost, _MOST_PAIRS)[:_MOST_PAIRS])
+    order = cheap[np.argsort(cost[cheap], kind="stable")]
+    return zip(one[order].tolist(), other[order].tolist(), strict=True)
