@@ -168,9 +168,13 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     counter = Counter(shape, distortion)
     total, first = 0.0, 0
     size = _SMALL if shape.form is not None else _LARGE
+    product = None
     for lo, hi, piece in block.chunks(shape.n_clusters, size):
         own = block.state.of_rows(slice(lo, hi), piece, distortion, A)
-        product = distortion.product(piece, terms, own.scale if own.scale.size else None)
+        scale = own.scale if own.scale.size else None
+        # Once for all pieces: Dask's workers give freed memory back, and would get it page by page.
+        out = None if product is None else product[: hi - lo]
+        product = distortion.product(piece, terms, scale, out)
         cost, first = nearest(
             product, terms.offset, lo, first, own, price, block.listed,
             block.listed_state.labels, labels, unary, lead,
@@ -181,8 +185,15 @@ def _label_block(block: Block, centers: _Centers) -> Labelled:
     if keep:
         return Labelled(labels, listed, _NO_DIGEST, unary, lead, total, counter.statistics)
     labels[block.listed] = 0
-    digest = np.array([(labels.astype(np.uint64) * _multipliers(labels.size)).sum()])
+    digest = _digest(labels)
     return Labelled(NO_LABELS, listed, digest, unary, lead, total, counter.statistics)
+
+
+def _digest(labels: Array) -> Array:
+    """One number (1,) for all labels of a block, without arrays of its length beside them."""
+    other = _multipliers(labels.size)
+    total = np.einsum("i,i->", labels, other, dtype=np.uint64, casting="unsafe")
+    return np.array([total], dtype=np.uint64)
 
 
 @lru_cache(maxsize=4)  # blocks have one or two sizes

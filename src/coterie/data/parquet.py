@@ -21,6 +21,7 @@ from coterie.exceptions import InvalidData, MissingDependency
 __all__ = ["Opened", "ParquetRows", "decoded_groups", "group_sizes", "open_parquet"]
 
 _KEPT_SHARE = 8  # one part in so many of the memory may hold decoded row groups
+_BATCH_BYTES = 1 << 21  # decoded at once: columns are still in the cache when they become rows
 _FEW_BYTES = 1 << 28  # of groups that cannot all be kept: a block often ends within one
 
 
@@ -110,7 +111,10 @@ class _Stream:
         self.done = 0
         # By this thread alone: others have rows of their own to decode.
         self._batches = self.file.iter_batches(
-            row_groups=[group.number], columns=list(names), use_threads=False
+            batch_size=max(1024, _BATCH_BYTES // (4 * len(names))),
+            row_groups=[group.number],
+            columns=list(names),
+            use_threads=False,
         )
         self._batch = None  # the part of the last one that was not asked for
 

@@ -36,6 +36,7 @@ __all__ = [
     "LinearBound",
     "gather_pairs",
     "row_sums",
+    "slopes_of",
 ]
 
 
@@ -161,12 +162,15 @@ class Distortion(ABC):
     def center_terms(self, centers: Array, A: Array | None = None) -> CenterTerms:
         """g and b of the centres (K, d)."""
 
-    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+    def product(
+        self, X: Any, terms: CenterTerms, scale: Array | None, out: Array | None = None
+    ) -> Array:
         """s_i <x_i, g_k>, (b, K): the distortion without what depends on row or centre alone.
 
-        And + x' A_k x where the metric differs by cluster.
+        And + x' A_k x where the metric differs by cluster. Of dense rows it may be written to
+        `out`.
         """
-        product = np.asarray(X @ terms.slope.T)
+        product = slopes_of(X, terms, out)
         if scale is not None:
             product *= scale[:, None]
         if terms.square is not None:
@@ -306,6 +310,13 @@ class Distortion(ABC):
 
 
 # -- helpers that treat dense and CSR rows alike ------------------------------------------------
+
+
+def slopes_of(X: Any, terms: CenterTerms, out: Array | None = None) -> Array:
+    """<x_i, g_k> of every row and centre, (b, K), of dense rows in `out` if it is given."""
+    if sp.issparse(X):
+        return np.asarray(X @ terms.slope.T)
+    return np.asarray(np.matmul(X, terms.slope.T, out=out))
 
 
 def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ from scipy.special import xlogy
 
 from coterie._typing import Array
 from coterie.distortions import CenterTerms, KLDivergence, SeparableBregman
-from coterie.distortions.base import Bound, ConstantBound
+from coterie.distortions.base import Bound, ConstantBound, slopes_of
 
 __all__ = ["CountKL"]
 
@@ -77,10 +77,12 @@ class CountKL(SeparableBregman):
         slope, offset = -self.phi_prime(wide), wide.sum(axis=1)
         return CenterTerms(slope.astype(centers.dtype), offset.astype(centers.dtype))
 
-    def product(self, X: Any, terms: CenterTerms, scale: Array | None) -> Array:
+    def product(
+        self, X: Any, terms: CenterTerms, scale: Array | None, out: Array | None = None
+    ) -> Array:
         """s_i (<x_i, g_k> + alpha sum_m g_km), (b, K)."""
         scale = self.row_scale(X) if scale is None else scale
-        product = np.asarray(X @ terms.slope.T)
+        product = slopes_of(X, terms, out)
         product += self.alpha * terms.slope.sum(axis=1)
         product *= scale[:, None]
         return product
