@@ -23,7 +23,7 @@ from coterie.data import (
 )
 from coterie.data.passes import block_edges
 
-N = 3 * 4096 + 17
+N = 3 * 8192 + 17
 
 
 class State(NamedTuple):
@@ -60,7 +60,7 @@ def X():
 
 
 def test_edges_depend_on_the_number_of_rows_only_and_cover_them():
-    for n in (1, 4096, 8192, N, 10**6):
+    for n in (1, 8192, 16384, N, 10**6):
         edges = block_edges(n)
         assert edges[0][0] == 0
         assert edges[-1][1] == n

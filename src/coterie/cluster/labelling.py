@@ -144,8 +144,11 @@ def label_rows(
     With `before` (r,) the listed rows keep these labels. With `keep` False nothing that belongs to
     other rows comes back, as they may be many and elsewhere.
     """
-    # In this order slope.T, which every product takes, is contiguous.
-    terms = terms._replace(slope=np.asfortranarray(terms.slope))
+    # In this order slope.T and square.T, which every product takes, are contiguous.
+    square = terms.square
+    if square is not None and square.ndim == 2:
+        square = np.asfortranarray(square)
+    terms = terms._replace(slope=np.asfortranarray(terms.slope), square=square)
     held = _Before(NO_LABELS if before is None else before.astype(np.int32))
     passes = map_blocks(
         rows,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csc_array
 
 from coterie._typing import BoolArray, FloatArray, IntArray
 
@@ -86,11 +87,10 @@ def symmetric_csr(edges: IntArray, n_nodes: int) -> tuple[IntArray, IntArray, In
 def sum_by_edge(pair_edge: IntArray, use: BoolArray, cost: FloatArray, n_edges: int) -> FloatArray:
     """Cost (E, K) of each edge: the sum of the costs (m, K) of its used pairs."""
     counted = np.flatnonzero(use & (pair_edge >= 0))
-    edge = pair_edge[counted]
-    total = np.empty((n_edges, cost.shape[1]))
-    for k in range(cost.shape[1]):
-        total[:, k] = np.bincount(edge, weights=cost[counted, k], minlength=n_edges)
-    return total
+    # One entry a column: the edge that a pair belongs to.
+    ones, ends = np.ones(counted.size), np.arange(counted.size + 1)
+    members = csc_array((ones, pair_edge[counted], ends), shape=(n_edges, counted.size))
+    return np.asarray(members @ cost[counted])
 
 
 # -- compiled: arrays in, arrays out; every index is int64 -----------------------------------------

@@ -27,7 +27,7 @@ __all__ = ["block_edges", "check_blocks", "edges_of", "fold", "join", "map_block
 Arguments = TypeVar("Arguments")
 Result = TypeVar("Result")
 
-_BLOCK_ROWS = 4096  # rows a block holds at least: below that, threads cost more than they bring
+_BLOCK_ROWS = 8192  # rows a block holds at least: below that, threads wait for one another
 _FEW_BLOCKS = 64  # as many as there are if they fit: partial sums stay small beside the rows
 _BLOCK_BYTES = 1 << 25  # a block holds at most, or one row: a worker holds a few of them
 _SPARSE_ROW_BYTES = 512  # what a row of a sparse matrix is taken for: some forty entries
