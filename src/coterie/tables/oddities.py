@@ -46,7 +46,9 @@ def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
     at, of_numbers = 0, np.zeros(X.shape[1], dtype=bool)
     for part in recipe.parts:
         if isinstance(part, NumberPart):
-            values = X[:, at] * part.spread + part.center
+            column = table.column(part.column)
+            plain = column.kind == "number"  # as it is in X, and in one place of memory
+            values = column.numbers.values if plain else X[:, at] * part.spread + part.center
             notes += _stands_for_none(table, part.column, values)
             of_numbers[at] = True
         at += len(part.feature_names)
@@ -87,17 +89,17 @@ def _several_values(part: CategoryPart) -> list[str]:
 
 def _stands_for_none(table: Table, name: str, values: NDArray[Any]) -> list[str]:
     """A note on values (n,) like -999 that are farther from the others than these spread."""
-    known = values[np.isfinite(values)]
-    if known.size < _FEWEST:
-        return []
-    for end in (float(known.min()), float(known.max())):
+    for end in (float(np.fmin.reduce(values)), float(np.fmax.reduce(values))):
         which = int(np.argmin(np.abs(np.subtract(_STANDS_FOR_NONE, end))))
         code = _STANDS_FOR_NONE[which]
         if not np.isclose(end, code, rtol=1e-6):
             continue
+        known = np.isfinite(values)
         there = np.isclose(values, code, rtol=1e-6)
-        others = known[~np.isclose(known, code, rtol=1e-6)]
-        if not others.size or np.abs(others - code).min() <= np.ptp(others):
+        others = values[known & ~there]
+        if known.sum() < _FEWEST or not others.size:
+            continue
+        if np.abs(others - code).min() <= np.ptp(others):
             continue
         row = int(np.argmax(there))
         text = str(table.column(name).part(row, row + 1).texts()[0]).strip()

@@ -94,7 +94,8 @@ class Tally:
 
     def add(self, table: Table, column: Column, read: Numbers, form: str = "") -> None:
         """Take in a stretch as it was read."""
-        values = read.values[np.isfinite(read.values)]
+        finite = np.isfinite(read.values)
+        values = read.values if finite.all() else read.values[finite]
         # Finding the place takes another reading of the file: only where the others were read.
         if read.bad.size and self.first_bad is None and (values.size or self.moments.n):
             self.first_bad = not_read(table, column, read.bad, form)
@@ -210,11 +211,13 @@ class ColumnSummary:
 
     def _look_at_order(self, values: NDArray[Any]) -> None:
         """Whether numbers are whole, and count the rows, or at least rise from row to row."""
-        self.whole = self.whole and bool((values == np.floor(values)).all())
+        self.whole = self.whole and all_whole(values)
+        self.rises = self.rises and self.whole
+        self.counts = self.counts and self.rises
         if not values.size or not self.rises:
             return
         steps = np.diff(values if self.last is None else np.concatenate(([self.last], values)))
-        self.rises = bool((steps > 0).all()) and self.whole
+        self.rises = bool((steps > 0).all())
         self.counts = self.rises and self.counts and bool((steps == 1).all())
         self.last = float(values[-1])
 
@@ -293,6 +296,11 @@ def unread(source: str, name: str, tally: Tally) -> InvalidData:
         "or leave the column out with `drop`, or say `categorical`."
     )
     return InvalidData(told)
+
+
+def all_whole(values: NDArray[Any]) -> bool:
+    """Whether there are whole numbers only; mostly the first few tell that there are not."""
+    return all(bool((part == np.floor(part)).all()) for part in (values[:100], values[100:]))
 
 
 def infinite_place(table: Table, column: Column, values: Any) -> str | None:
