@@ -50,7 +50,7 @@ def outlook(belief: Belief, partitions: Partitions) -> Outlook:
     are worth four rows beside the first of each group.
 
     The unconstrained clustering of the best silhouette, or another that foretold the answers
-    better by 20 to 1 (`foresight`), is shown if it foretold them better than the answers' own
+    better by 20 to 1 (`foresight`), and not by one answer alone, is shown if it foretold them better than the answers' own
     clustering did and is not clearly worse by that estimate, or if it is clearly better by it.
     Neither alone would do: questions are asked where the answers' clustering knows least, and few
     placed rows hold few that belong together.
@@ -79,11 +79,15 @@ def _best_partition(belief: Belief, partitions: Partitions) -> tuple[int, bool]:
     """The unconstrained clustering to be thought of, and whether it foretells better."""
     points, heard = belief.described.points, belief.heard
     foreseen = foreseen_by_partitions(partitions, points, heard)
-    total = foreseen.sum(axis=1)
     first = int(partitions.merit.argmax())
-    which = int((total + _FAITH * partitions.merit).argmax())
-    if total[which] < total[first] + _STRONG:
-        which = first
+    # One answer, lucky or wrong, is never enough: most questions are about rows that differ, so a
+    # fine clustering foretells nearly all of them, and two rows that are the same decide.
+    gain = foreseen - foreseen[first]
+    total, most = gain.sum(axis=1), gain.max(axis=1, initial=0.0)
+    strong = (total >= _STRONG) & (total - most >= _STRONG / 2)
+    strong[first] = True
+    score = foreseen.sum(axis=1) + _FAITH * partitions.merit
+    which = int(np.where(strong, score, -np.inf).argmax())
     recent = slice(len(heard) // _LEARNING, None)
     behind = float(foreseen[which, recent].sum()) - sum(h.log_chance for h in heard[recent])
     return which, not heard or behind > _TIE * len(heard)
