@@ -138,6 +138,18 @@ class TestTrust:
         assert part.plain.size == part.constraints.n_pairs >= 1500
         assert chosen_rate(X, known, tuning=few) == 0.2
 
+    def test_of_rows_that_were_all_compared_a_few_decide_with_all_their_pairs(self):
+        """190 of 1,770 pairs of 60 rows would say of hardly any two rows that they are the same."""
+        X, y, _ = moons(600, 10, 0.0)
+        known = all_pairs(y, np.arange(0, 600, 10), 0.0)
+        problem, coordinates = posed(X, known, TUNING._replace(deciding_pairs=190))
+        held = trust.rehearse(problem, coordinates, BY_POSITION, 2).trial
+        assert held.must.size == 190
+        assert np.unique(held.pairs).size == 20
+        one_row = Constraints(600, cannot_link=[(0, j) for j in range(1, 600)])
+        problem, coordinates = posed(X, one_row, TUNING._replace(deciding_pairs=190))
+        assert trust.rehearse(problem, coordinates, BY_POSITION, 2).trial.plain.sum() == 190
+
     def test_rows_in_hard_pairs_alone_are_no_reason_to_take_all(self):
         X, y, known = moons(1000, 200, 0.0)
         i = np.arange(999)

@@ -216,9 +216,8 @@ def _deciding_part(
     )
     if np.count_nonzero(asked) > tuning.deciding_pairs:
         # Drawn only here: a pair given twice must not move what chance does later.
-        surplus = rng.permutation(np.flatnonzero(asked))[tuning.deciding_pairs :]
-        kept = np.ones(known.n_pairs, dtype=bool)
-        kept[surplus] = False
+        kept = ~asked
+        kept[_among_few_rows(known.pairs, np.flatnonzero(asked), tuning.deciding_pairs, rng)] = True
         evidence = _with_only(problem.evidence, kept)
         problem = problem.with_pairs(evidence, _noise_of(evidence, problem.noise))
         known, asked = evidence.constraints, asked[kept]
@@ -234,6 +233,22 @@ def _deciding_part(
     count, weights = problem.ridge.field.n_prototypes, problem.weights[rows]
     noise = _noise_of(evidence, problem.noise)
     return pose(coordinates[rows], count, evidence, weights, noise, problem.settings, rng), rows
+
+
+def _among_few_rows(
+    pairs: Array, asked: Array, most: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Which `most` of the pairs `asked` (·,) decide: those among as few rows, drawn at random, as
+    have so many.
+
+    Where every two of some rows were compared, a few of the pairs of all these rows would hardly
+    say which of them belong together; all pairs of a few rows do.
+    """
+    rows, ends = np.unique(pairs[asked], return_inverse=True)
+    complete = rng.permutation(rows.size)[ends.reshape(-1, 2)].max(axis=1)
+    order = rng.permutation(asked.size)  # of pairs that the same row completes
+    order = order[np.argsort(complete[order], kind="stable")]
+    return np.asarray(asked[order[:most]])
 
 
 def _noise_of(evidence: Evidence, noise: Noise) -> Noise:
