@@ -50,8 +50,9 @@ def outlook(belief: Belief, partitions: Partitions) -> Outlook:
     are worth four rows beside the first of each group.
 
     The unconstrained clustering of the best silhouette, or another that foretold the answers
-    better by 20 to 1 (`foresight`), and not by one answer alone, is shown if it foretold them better than the answers' own
-    clustering did and is not clearly worse by that estimate, or if it is clearly better by it.
+    better by 20 to 1 (`foresight`) and not by one answer alone, is shown if it foretold them better
+    than the answers' own clustering did and is not clearly worse by that estimate, or if it is
+    clearly better by it.
     Neither alone would do: questions are asked where the answers' clustering knows least, and few
     placed rows hold few that belong together.
     """
