@@ -69,8 +69,12 @@ def test_as_many_clusters_as_rows_and_equal_rows():
     assert np.unique(PCKMeans(7, random_state=0).fit(every).labels_).size == 7
 
 
-def test_where_no_centre_is_left_to_move_nothing_is_run(monkeypatch):
-    """Two clusters are one pair: when that has been tried, the next run would begin at its end."""
+@pytest.mark.parametrize(("model", "runs"), [(PCKMeans(2), 1), (MPCKMeans(2), 2)], ids=str)
+def test_where_no_centre_is_left_to_move_nothing_is_run(monkeypatch, model, runs):
+    """Two clusters are one pair: when that has been tried, the next run would begin at its end.
+
+    Under a metric that is learned it begins with the first metric, which is another run, once.
+    """
     begun = []
 
     def counted(problem, start, *given, **limits):
@@ -79,5 +83,5 @@ def test_where_no_centre_is_left_to_move_nothing_is_run(monkeypatch):
 
     monkeypatch.setattr(relocation, "run", counted)
     X = np.concatenate([np.arange(10.0), np.arange(100.0, 110.0)])[:, None]
-    PCKMeans(2, random_state=0).fit(X)
-    assert len(begun) == 1
+    clone(model).set_params(random_state=0).fit(X)
+    assert len(begun) == runs

@@ -38,16 +38,19 @@ def relocate(
     """What `found` becomes by moving centres, as long as the objective falls.
 
     `geometry` is the one to begin with where a metric is learned: metrics of clusters do not
-    move with their centres.
+    move with their centres. There, when no centre is left to move, the last try is the same
+    centres under that geometry.
     """
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
     best = go_on(problem, found, max_iter, tol, seed)
     count, failed = max(1, problem.settings.n_clusters // _AT_ONCE), 0
-    while failed < _TRIES and not best.stopped:
+    while failed < _TRIES and not best.stopped and len(best.centers) > 1:
         start = _moved(problem, best, count, failed, rng)
-        if start is None:
+        if start is None and not learning:
             break
+        if start is None:
+            start, failed = Start(best.centers.astype(problem.rows.dtype)), _TRIES
         under = geometry if learning else best.geometry
         most = max_iter if learning else min(_ITERATIONS, max_iter)
         tried = run(problem, start, under, max_iter=most, tol=tol, seed=seed)
