@@ -1,20 +1,25 @@
 """Has a change of structure changed a result? Hundreds of small fits, recorded and compared.
 
-    python benchmarks/same_results.py record before.json
-    (change the code)
-    python benchmarks/same_results.py compare before.json [--only Mosaic]
+    python benchmarks/same_results.py compare [--only Mosaic]
+    (say in the commit why each change came, then)
+    python benchmarks/same_results.py record
 
-A fit is recorded as its labels and its objective. `compare` lists the fits whose labels differ,
-and those whose objective differs by more than rounding, and exits with 1 if there are any.
+A fit is recorded as its labels and its objective, in `results/same_results.json.gz` unless another
+file is named. `compare` lists the fits whose labels differ, and those whose objective differs by
+more than rounding, and exits with 1 if there are any. Another type of processor adds in another
+order, so there the tree of the recorded commit is to be recorded first.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +33,7 @@ from coterie import Constraints
 
 Array = NDArray[Any]
 ROUNDING = 1e-9
+RECORDED = Path(__file__).parent / "results" / "same_results.json.gz"
 
 K_MEANS = [
     "PCKMeans",
@@ -173,30 +179,46 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return found
 
 
+def commit() -> str:
+    """The commit that the tree is at, marked if the tree is not as it says."""
+    said = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return said.stdout.strip()
+
+
+def write(path: Path, recorded: dict[str, Any]) -> None:
+    """As JSON, packed; the same bytes for the same fits."""
+    text = json.dumps({"commit": commit(), "fits": recorded})
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
 def main() -> None:
     """Record or compare."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("action", choices=("record", "compare"))
-    parser.add_argument("file")
+    parser.add_argument("file", nargs="?", default=RECORDED, type=Path)
     parser.add_argument("--only", default="", help="only estimators whose text holds this")
     options = parser.parse_args()
     if options.action == "record":
         recorded = dict(fits(options.only))
-        with open(options.file, "w", encoding="utf-8") as file:
-            json.dump(recorded, file)
+        write(options.file, recorded)
         errors = sum("error" in fit for fit in recorded.values())
         print(f"{len(recorded)} fits recorded in {options.file}, {errors} of them refusals")
         return
-    with open(options.file, encoding="utf-8") as file:
-        before = json.load(file)
+    before = json.loads(gzip.decompress(options.file.read_bytes()))
     changed = 0
     for name, after in fits(options.only):
-        if name in before and (found := differences(before[name], after)):
+        if name in before["fits"] and (found := differences(before["fits"][name], after)):
             changed += 1
             print(f"{name}: {'; '.join(found)}")
-    print(f"{changed} fits changed")
+    print(f"{changed} fits changed since {before['commit']}")
     sys.exit(changed > 0)
 
 

@@ -18,6 +18,7 @@ LAYERS = [
     "exceptions",
     "words",
     "rules",
+    "parameter_table",
     "parameters",
     "files",
     "versions",

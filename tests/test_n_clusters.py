@@ -39,6 +39,20 @@ def test_an_estimator_by_another_name(blobs):
     assert choose_n_clusters(PPC(), X, [2, 4], constraints=known, folds=2).n_clusters == 4
 
 
+def test_the_estimator_is_told_of_exclusive_groups(blobs):
+    X, y, known = blobs
+    rows = [int(np.flatnonzero(y == label)[0]) for label in range(3)]
+    told = []
+
+    class Told(PCKMeans):
+        def fit(self, X, y=None, *, constraints=None, sample_weight=None):
+            told.append(constraints.exclusive.listed())
+            return super().fit(X, y, constraints=constraints, sample_weight=sample_weight)
+
+    choose_n_clusters(Told(), X, [3], constraints=known + Constraints(len(X), exclusive=[rows]))
+    assert told == [[sorted(rows)]] * 5
+
+
 def test_pairs_that_the_others_imply_are_not_asked_about():
     """Every pair of two groups, and between them: whatever is held out is known all the same."""
     X = np.random.default_rng(0).normal(size=(24, 2))

@@ -197,7 +197,7 @@ def test_predict_tells_how_far_it_is_by_row_groups(parts, run, monkeypatch):
     run("fit", "big", *FIT, "--method", "pckmeans", "--save", "m")
     told = []
     bar = SimpleNamespace(count=told.append)
-    monkeypatch.setattr("coterie.cli._watch.shown", lambda talk, what: nullcontext(bar))
+    monkeypatch.setattr("coterie.cli.watch.shown", lambda talk, what: nullcontext(bar))
     assert run("predict", "m", "big", "-o", "b.csv").exit_code == 0
     groups = sum(pq.ParquetFile(path).num_row_groups for path in sorted((parts / "big").iterdir()))
     assert [blocks.done for blocks in told] == list(range(1, len(told) + 1))

@@ -12,8 +12,8 @@ import numba
 import numba.extending
 import pytest
 
-from coterie.cli import _watch
-from coterie.cli._command import Talk
+from coterie.cli import watch
+from coterie.cli.command import Talk
 from coterie.progress import Blocks, Step, count_blocks, keep_going
 
 
@@ -51,12 +51,12 @@ patience = []  # of the command that is watched, if it has any
 
 def shown(monkeypatch, work, *, terminal=True, quiet=False, blocks=False):
     """What a watched piece of work leaves on the screen."""
-    monkeypatch.setattr(_watch.threading, "Timer", Patience)
+    monkeypatch.setattr(watch.threading, "Timer", Patience)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stderr", Screen(terminal))
     patience.clear()
-    with _watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans", blocks=blocks):
+    with watch.watched(Talk(as_json=False, quiet=quiet), "PCKMeans", blocks=blocks):
         work()
     left = sys.stderr.getvalue()
     for timer in patience:  # one that is left running would speak now
@@ -133,7 +133,7 @@ def test_a_line_has_room_for_steps_blocks_and_the_time(monkeypatch):
 
 def test_work_without_steps_counts_its_blocks(monkeypatch):
     def work():
-        with _watch.shown(Talk(as_json=False, quiet=False), "Placing rows") as bar:
+        with watch.shown(Talk(as_json=False, quiet=False), "Placing rows") as bar:
             bar.count(Blocks(3, 12))
             a_while()
 
@@ -161,8 +161,8 @@ def test_nothing_is_said_of_quick_work(monkeypatch):
 
 def test_of_loops_side_by_side_one_is_shown_until_it_is_silent(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(_watch.time, "monotonic", lambda: now[0])
-    bar = _watch.Bar(lambda: "Mosaic")
+    monkeypatch.setattr(watch.time, "monotonic", lambda: now[0])
+    bar = watch.Bar(lambda: "Mosaic")
     seen = []
     monkeypatch.setattr(bar, "_draw", lambda: seen.append(bar.step.step))
 
@@ -174,6 +174,6 @@ def test_of_loops_side_by_side_one_is_shown_until_it_is_silent(monkeypatch):
     bar.show(Step(1, 9, 0.0))
     elsewhere(7)  # another loop, while this one speaks
     bar.show(Step(2, 9, 0.0))
-    now[0] += 1.5 * _watch._TURN
+    now[0] += 1.5 * watch.TURN
     elsewhere(8)  # this one has ended
     assert seen == [1, 2, 8]

@@ -15,7 +15,7 @@ import pandas as pd
 from coterie import RCA
 from coterie.estimators import ESTIMATORS, estimator_class
 from coterie.exceptions import CoterieError
-from coterie.parameters import PARAMETERS
+from coterie.parameter_table import PARAMETERS
 
 CLASSES = [*map(estimator_class, ESTIMATORS), RCA]
 

@@ -34,7 +34,7 @@ from coterie.distortions import (
     KLDivergence,
     Mahalanobis,
 )
-from coterie.parameters import PARAMETERS
+from coterie.parameter_table import PARAMETERS
 from coterie.propagation import neighbor_graph, propagate_gaussian, propagate_graph
 
 Y = np.arange(12) % 3

@@ -39,7 +39,7 @@ from coterie import (
 )
 from coterie.active import ActiveSession, Turns, make_strategy
 from coterie.constraints import sample_pairs
-from coterie.parameters import PARAMETERS
+from coterie.parameter_table import PARAMETERS
 from coterie.records import PairExplanation
 
 mpl.use("Agg")

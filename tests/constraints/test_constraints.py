@@ -203,6 +203,22 @@ def test_only_splits(c):
         c.only("perhaps")
 
 
+def test_pick_takes_pairs_by_number_or_mask_and_leaves_groups():
+    c = Constraints(
+        6, [(0, 1), (1, 2), (2, 3)], [(3, 4)], must_weight=[1, 2, INF], exclusive=[(0, 4, 5)]
+    )
+    chosen = c.pick([3, 0])
+    assert chosen.pairs.tolist() == [[0, 1], [3, 4]]
+    assert chosen.kind.tolist() == [1, -1]
+    assert chosen == c.pick(np.array([True, False, False, True]))
+    assert c.pick(np.arange(c.n_pairs)) == c
+    assert chosen.exclusive.listed() == [[0, 4, 5]]
+    assert c.pick([]).n_pairs == 0
+    for wrong in ([4], [True, False], [0.0]):
+        with pytest.raises(InvalidConstraints, match="pair"):
+            c.pick(wrong)
+
+
 def test_as_hard_and_as_soft():
     c = Constraints(5, [(0, 1), (1, 2), (2, 3)], must_weight=[INF, 0, 2], must_certainty=0.9)
     assert c.as_hard().is_hard.tolist() == [True, False, True]

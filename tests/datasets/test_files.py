@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import numpy as np
 import pytest
@@ -10,8 +11,6 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from coterie.datasets import available, data_home, load, pccc_constraints
-from coterie.datasets._files import encode
-from coterie.datasets._text import _subject_and_body
 from coterie.exceptions import InvalidParameter, MissingData
 
 needs_data = pytest.mark.skipif(
@@ -43,10 +42,13 @@ def test_a_table_is_read_from_the_folder_named_by_the_environment(monkeypatch, t
     assert "crabs" in available()
 
 
-def test_numeric_class_names_are_ordered_as_numbers():
-    target, names = encode(["10", "9", "-1.0", "9"])
-    assert list(names) == ["-1.0", "9", "10"]
-    np.testing.assert_array_equal(target, [2, 1, 0, 1])
+def test_numeric_class_names_are_ordered_as_numbers(monkeypatch, tmp_path):
+    monkeypatch.setenv("COTERIE_DATA", str(tmp_path))
+    with gzip.open(tmp_path / "crabs.csv.gz", "wt") as file:
+        file.write("FL,class\n1,10\n2,9\n3,-1.0\n4,9\n")
+    bunch = load("crabs")
+    assert list(bunch.target_names) == ["-1.0", "9", "10"]
+    np.testing.assert_array_equal(bunch.target, [2, 1, 0, 1])
 
 
 @needs_data
@@ -140,9 +142,17 @@ def test_text_sets_are_sparse_unit_rows_of_about_the_published_size(name, counts
     assert not {"the", "and", "from"} & set(bunch.feature_names)
 
 
-def test_news_keep_no_header_that_names_the_group():
-    message = "Newsgroups: sci.space\nSubject: Re: Moon\nPath: a!b\n\nbody one\n\nbody two"
-    assert _subject_and_body(message) == " Re: Moon\nbody one\n\nbody two"
+def test_news_keep_no_header_that_names_the_group(monkeypatch, tmp_path):
+    monkeypatch.setenv("COTERIE_DATA", str(tmp_path))
+    message = "Newsgroups: {0}\nSubject: Re: {1}\nPath: a!b\n\nbody of {1}\n\nand more"
+    with gzip.open(tmp_path / "newsgroups20.jsonl.gz", "wt") as file:
+        for group, about in (("sci.space", "moon"), ("rec.autos", "wheels")) * 3:
+            text = message.format(group, about)
+            file.write(json.dumps({"text": text, "class": group}) + "\n")
+    bunch = load("news_all_20")
+    assert sorted(set(bunch.texts)) == [
+        f" Re: {about}\nbody of {about}\n\nand more" for about in ("moon", "wheels")
+    ]
 
 
 @needs_data

@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from coterie.inference._clique_kernels import clique_cover
+from coterie.inference.cliques import clique_cover
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -7,7 +7,7 @@ import pytest
 from inference.problems import assemble, graph, random_problem
 
 from coterie.inference import NoFeasibleLabels, energy, icm, infer, least_energy
-from coterie.inference._improve import possible_labels
+from coterie.inference.improving import possible_labels
 from reference.pairwise import enumerate_model
 
 

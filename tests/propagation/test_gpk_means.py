@@ -40,7 +40,7 @@ from coterie.propagation import (
     propagate_gaussian,
     propagate_graph,
 )
-from coterie.propagation._shape import cluster_shape
+from coterie.propagation.shape import cluster_shape
 from coterie.testing import Capabilities, checks_for
 from coterie.transform import RCA
 

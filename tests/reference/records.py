@@ -56,6 +56,43 @@ def worth(labels, pairs, weight, penalty) -> float:
     )
 
 
+def contracted(weight) -> np.ndarray:
+    """Labels (n,) by joining the two clusters worth most together while that is worth something."""
+    clusters = [[i] for i in range(len(weight))]
+    while len(clusters) > 1:
+        gain, a, b = max(
+            (weight[np.ix_(one, other)].sum(), a, b)
+            for a, one in enumerate(clusters)
+            for b, other in enumerate(clusters[:a])
+        )
+        if gain <= 0:
+            break
+        clusters[b] += clusters.pop(a)
+    labels = np.empty(len(weight), dtype=np.int64)
+    for number, members in enumerate(clusters):
+        labels[members] = number
+    return labels
+
+
+def best_worth(weight) -> float:
+    """The largest Σ weight within clusters over all partitions, by sets of rows: Θ(3ⁿ)."""
+    n = len(weight)
+    inside = np.zeros(2**n)
+    for rows in range(1, 2**n):
+        first = rows.bit_length() - 1
+        rest = rows ^ (1 << first)
+        inside[rows] = inside[rest] + sum(weight[first, j] for j in range(first) if rest >> j & 1)
+    best = np.zeros(2**n)
+    for rows in range(1, 2**n):
+        last = 1 << (rows.bit_length() - 1)
+        part = others = rows ^ last
+        best[rows] = inside[last] + best[others]
+        while part:
+            best[rows] = max(best[rows], inside[part | last] + best[others ^ part])
+            part = (part - 1) & others
+    return float(best[-1])
+
+
 def pairwise(labels, truth) -> tuple[float, float, float]:
     """Precision, recall and F1 over all pairs of rows."""
 

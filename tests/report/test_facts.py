@@ -10,9 +10,9 @@ from sklearn.datasets import load_iris
 from coterie import PPC, Constraints, HMRFKMeans, Mosaic, MPCKMeans, PCKMeans
 from coterie.constraints import sample_pairs
 from coterie.exceptions import InvalidConstraints, InvalidData, InvalidParameter
-from coterie.report._facts import LEAST_DOUBT, MOST_PAIRS, gather
-from coterie.report._records import Records, number, on_scale, shorten
 from coterie.report.clusters import NEAREST, TOP_FEATURES
+from coterie.report.facts import LEAST_DOUBT, MOST_PAIRS, gather
+from coterie.report.shown import Records, number, on_scale, shorten
 
 IRIS = load_iris()
 KNOWN = sample_pairs(IRIS.target, 40, random_state=0)
@@ -75,7 +75,7 @@ def test_constant_columns_are_not_typical_of_anything():
 
 
 def test_only_the_largest_clusters_are_described(monkeypatch):
-    monkeypatch.setattr("coterie.report._facts.MOST_DETAILED", 2)
+    monkeypatch.setattr("coterie.report.facts.MOST_DETAILED", 2)
     X = np.r_[np.zeros(5), np.full(2, 50.0), np.full(4, 100.0)][:, None]
     facts = gather(PCKMeans(3, random_state=0).fit(X), X)
     assert sorted(c.size for c in facts.clusters if c.nearest) == [4, 5]

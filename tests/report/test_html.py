@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report.pages import Page
 
-from coterie.report._html import FORBIDDEN, joined, raw, safe, tag
+from coterie.report.html import FORBIDDEN, joined, raw, safe, tag
 
 TEXT = st.text(st.characters(exclude_categories=[]), max_size=40)
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from coterie import Constraints
 from coterie.plot.confusion import confusion_of
 from coterie.report import build_report
-from coterie.report._facts import gather
+from coterie.report.facts import gather
 
 MOST_BYTES = 1_000_000
 

@@ -10,7 +10,7 @@ import pytest
 from coterie import Constraints, Dossier
 from coterie.records import odds_in_words
 from coterie.report import build_record_report, build_report
-from coterie.report._blocks import waterfall
+from coterie.report.blocks import waterfall
 from reference.records import people
 
 

@@ -17,7 +17,7 @@ from coterie import ConstrainedCompleteLink, Constraints, Dossier, MPCKMeans, PC
 from coterie.constraints import sample_pairs
 from coterie.exceptions import InvalidParameter
 from coterie.report import build_report, write_report
-from coterie.report._pictures import curve
+from coterie.report.pictures import curve
 
 IRIS = load_iris()
 X = IRIS.data

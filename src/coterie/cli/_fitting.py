@@ -9,9 +9,9 @@ from typing import Any
 from scipy import sparse
 from sklearn.utils import get_tags
 
-from coterie.cli._command import Talk
 from coterie.cli._streaming import Reading
-from coterie.cli._watch import shown, watched
+from coterie.cli.command import Talk
+from coterie.cli.watch import shown, watched
 from coterie.data import StoredRows, unpacked
 from coterie.exceptions import InfeasibleConstraints, InvalidData, InvalidParameter
 from coterie.tables import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from coterie.cli._command import Talk
+from coterie.cli.command import Talk
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.stability import Difference, diff
 from coterie.tables import Bundle, Inputs, StoredInputs

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Talk
 from coterie.cli._options import CommaList, file_type, together
+from coterie.cli.command import Talk
 from coterie.cli.exits import Exit
 from coterie.words import counted
 
@@ -137,7 +137,7 @@ def fit_records(
     """Find the records that are the same; write rows with clusters, and the likely pairs."""
     from coterie.cli._files import ask_or_refuse, check_target
     from coterie.cli._output import STDOUT, check_format, check_free, write_output
-    from coterie.cli._watch import watched
+    from coterie.cli.watch import watched
     from coterie.exceptions import InfeasibleConstraints, InvalidParameter
     from coterie.records import Dossier
     from coterie.tables import (

@@ -15,7 +15,6 @@ import numpy as np
 from coterie.active import STRATEGIES, ActiveSession, AnswerStore, Query
 from coterie.active.query import KNOWN
 from coterie.cli._asking import asking_options, budget_options, check_records, seed_option
-from coterie.cli._command import Talk, command
 from coterie.cli._exchange import exchange_files, exchange_options, file_choices, with_answers
 from coterie.cli._keys import key_reader
 from coterie.cli._options import (
@@ -26,7 +25,8 @@ from coterie.cli._options import (
     pairs_option,
 )
 from coterie.cli._records import exclusive_option, record_choices, records_option
-from coterie.cli._watch import announce
+from coterie.cli.command import Talk, command
+from coterie.cli.watch import announce
 from coterie.exceptions import (
     AnswerNotSaved,
     ContradictoryAnswer,

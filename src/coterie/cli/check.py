@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Talk, command, explain
 from coterie.cli._options import clusters_option, file_type, id_option, table_argument
+from coterie.cli.command import Talk, command, explain
 from coterie.cli.exits import Exit
 from coterie.words import counted
 
@@ -50,7 +50,7 @@ def check(
 
     DATA is the table, PAIRS the file with columns a, b and kind.
     """
-    from coterie.cli._watch import announce
+    from coterie.cli.watch import announce
     from coterie.exceptions import InfeasibleConstraints, UndecidedFeasibility
     from coterie.tables import name_conflict, name_pairs, read_pairs, read_table
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from coterie.cli._command import Talk, command, explain
 from coterie.cli._options import (
     METHOD,
     CommaList,
@@ -17,6 +16,7 @@ from coterie.cli._options import (
     file_type,
     table_argument,
 )
+from coterie.cli.command import Talk, command, explain
 from coterie.cli.exits import Exit
 from coterie.cli.methods import METHODS, build
 
@@ -189,7 +189,7 @@ def _compare(
 ) -> Comparison:
     """What the library finds, with a bar that says which run it is at."""
     from coterie import comparison
-    from coterie.cli._watch import watched
+    from coterie.cli.watch import watched
     from coterie.exceptions import InvalidData
 
     classes = None if truth is None else _classes(talk, inputs, truth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from coterie.cli._command import Talk, command
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 __all__ = ["completion"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from coterie.cli._command import Talk, command
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._given import split_pairs
 from coterie.cli._options import (
     feature_options,
@@ -28,6 +27,7 @@ from coterie.cli._streaming import (
     passes_by,
     refuse_unless_reads,
 )
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 from coterie.words import counted
 

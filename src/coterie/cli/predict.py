@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._options import output_options, vectors_option
 from coterie.cli._records import predict_records
 from coterie.cli._streaming import FILES, Reading, how_to_read
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 from coterie.words import counted
 
 if TYPE_CHECKING:
-    from coterie.cli._watch import Bar
+    from coterie.cli.watch import Bar
     from coterie.tables import Bundle, Note, StoredTable, Table
 
 __all__ = ["predict"]
@@ -46,8 +46,8 @@ def predict(
     New records of a model made with --records that are like none of the known are in cluster -1.
     """
     from coterie.cli._output import STDOUT, check_free, write_output
-    from coterie.cli._watch import shown
     from coterie.cli.fit import check_outputs
+    from coterie.cli.watch import shown
     from coterie.exceptions import InvalidParameter
     from coterie.tables import Table, added, is_record_model, load_bundle
     from coterie.tables.results import sizes_of

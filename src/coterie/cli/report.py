@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._options import file_type, table_argument, vectors_option
 from coterie.cli._records import report_records
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 __all__ = ["report"]

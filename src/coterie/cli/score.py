@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._options import file_type
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 if TYPE_CHECKING:

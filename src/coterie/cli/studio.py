@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from coterie.cli._asking import asking_options, budget_options, check_records, seed_option
-from coterie.cli._command import Talk, command
 from coterie.cli._options import feature_options, fields_option, file_type, pairs_option
 from coterie.cli._records import exclusive_option, record_choices, records_option
+from coterie.cli.command import Talk, command
 from coterie.exceptions import InvalidParameter, MissingDependency
 
 __all__ = ["studio"]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._options import (
     feature_options,
     fields_option,
@@ -19,6 +18,7 @@ from coterie.cli._options import (
     raw_option,
     table_argument,
 )
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 if TYPE_CHECKING:

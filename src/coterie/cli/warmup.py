@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from coterie.cli._command import Talk, command
 from coterie.cli._options import METHOD
+from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
 
 __all__ = ["warmup"]

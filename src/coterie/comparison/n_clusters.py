@@ -143,14 +143,7 @@ def _copy(estimator: Any, k: int, random_state: int) -> Any:
 
 def _score(model: Any, X: Any, known: Constraints, asked: NDArray[np.int64]) -> float:
     """Mean share of must-links and of cannot-links kept, among those asked that are news."""
-    told = np.setdiff1d(np.arange(known.n_pairs), asked)
-    rest = Constraints.from_arrays(
-        known.n_samples,
-        known.pairs[told],
-        known.kind[told],
-        weight=known.weight[told],
-        certainty=known.certainty[told],
-    )
+    rest = known.pick(np.setdiff1d(np.arange(known.n_pairs), asked))
     labels = model.fit(X, constraints=rest).labels_
     asked = asked[_is_news(rest, known.pairs[asked])]
     ends, must = labels[known.pairs[asked]], known.kind[asked] > 0

@@ -1,4 +1,4 @@
-"""Constraints from labels, groups and matrices, and from other constraints."""
+"""Constraints from arrays, labels, groups and matrices, and from other constraints."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ from coterie.exceptions import InvalidConstraints
 if TYPE_CHECKING:
     from coterie.constraints._input import PairArrays
     from coterie.constraints.exclusive import ExclusiveGroups
+
+
+def from_arrays(
+    n_samples: int,
+    pairs: ArrayLike,
+    kind: ArrayLike,
+    weight: ArrayLike | None,
+    certainty: ArrayLike | None,
+) -> Constraints:
+    """`Constraints.from_arrays`."""
+    n = _input.check_n_samples(n_samples)
+    given = _input.check_arrays(n, pairs, kind, weight, certainty)
+    return Constraints._of(n, _input.canonical(given))
 
 
 def from_labels(y: ArrayLike, weight: float | None, certainty: ArrayLike | None) -> Constraints:
@@ -149,7 +162,7 @@ def from_sparse(matrix: Any) -> Constraints:
 def subset(constraints: Constraints, rows: ArrayLike) -> Constraints:
     """See `Constraints.subset`."""
     n = constraints.n_samples
-    chosen = _row_numbers(rows, n)
+    chosen = numbers_of("rows", rows, n, "row")
     order = np.argsort(chosen, kind="stable")
     rising = chosen[order]
     twice = np.flatnonzero(rising[1:] == rising[:-1])
@@ -198,21 +211,23 @@ def _renumbered(arrays: PairArrays, groups: ExclusiveGroups, n_samples: int) -> 
     return Constraints._of(n_samples, _input.canonical(arrays), groups)
 
 
-def _row_numbers(rows: ArrayLike, n: int) -> IntArray:
-    """Row numbers from numbers or a mask."""
-    given = np.asarray(rows)
+def numbers_of(name: str, chosen: ArrayLike, n: int, what: str) -> IntArray:
+    """Numbers below `n` from numbers or a mask."""
+    given = np.asarray(chosen)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
     if given.size == 0:
         return np.empty(0, dtype=np.int64)
     if given.ndim != 1 or given.dtype.kind not in "iu":
         raise InvalidConstraints(
-            f"rows has shape {given.shape} and type {given.dtype}; give row numbers, or a mask of "
-            f"length {n}"
+            f"{name} has shape {given.shape} and type {given.dtype}; give {what} numbers, or a "
+            f"mask of length {n}"
         )
     bad = np.flatnonzero((given < 0) | (given >= n))
     if bad.size:
-        raise InvalidConstraints(f"rows[{bad[0]}] = {given[bad[0]]} is not a row of n_samples={n}")
+        raise InvalidConstraints(
+            f"{name}[{bad[0]}] = {given[bad[0]]} is no number of a {what}; there are {n}"
+        )
     return given.astype(np.int64)
 
 

@@ -235,30 +235,34 @@ class Constraints(FrozenPairs, Sources):
             raise InvalidParameter(f'kind={kind!r} is not known; give "must" or "cannot"')
         return self._take(self.kind == wanted, self.exclusive if wanted == CANNOT else NO_GROUPS)
 
+    def pick(self, pairs: ArrayLike) -> Constraints:
+        """Some of the pairs, by number or mask, among the same rows; exclusive groups all stay.
+
+        Examples
+        --------
+        >>> known = Constraints(4, must_link=[(0, 1), (2, 3)], cannot_link=[(1, 2)])
+        >>> known.pick(known.kind > 0)
+        Constraints(4 rows: 2 must-link, 0 cannot-link)
+        """
+        from coterie.constraints.building import numbers_of
+
+        chosen = np.unique(numbers_of("pairs", pairs, self.n_pairs, "pair"))
+        return self._take(chosen, self.exclusive)
+
     def as_hard(self) -> Constraints:
         """Every pair hard, except those of weight 0, which still say nothing."""
-        counts = self.weight > 0
-        groups = self.exclusive
-        hard = groups._replace(
-            weight=np.where(groups.weight > 0, np.inf, 0.0),
-            certainty=np.full(groups.n_groups, np.nan),
-        )
-        return self._rebuilt(np.where(counts, np.inf, 0.0), np.full(self.n_pairs, np.nan), hard)
+        weight = np.where(self.weight > 0, np.inf, 0.0)
+        return self._rebuilt(weight, np.full(self.n_pairs, np.nan), self.exclusive.as_hard())
 
     def as_soft(self, weight: float = 1.0) -> Constraints:
         """Every hard pair soft, with this weight; soft pairs stay as they are."""
         new = _input.check_weight("weight", np.array([weight], dtype=np.float64))[0]
         if np.isinf(new):
             raise InvalidParameter("weight=inf is a hard pair; give as_soft a finite weight")
-        groups = self.exclusive
-        soft = groups._replace(
-            weight=np.where(groups.is_hard, new, groups.weight),
-            certainty=np.where(groups.is_hard, np.nan, groups.certainty),
-        )
         return self._rebuilt(
             np.where(self.is_hard, new, self.weight),
             np.where(self.is_hard, np.nan, self.certainty),
-            soft,
+            self.exclusive.as_soft(float(new)),
         )
 
     def __add__(self, other: object) -> Constraints:
@@ -273,46 +277,7 @@ class Constraints(FrozenPairs, Sources):
         groups = _groups.join(self.exclusive, other.exclusive)
         return self._of(self.n_samples, _input.sort_pairs(joined), groups)
 
-    # -- in and out; constructors from what else there is: `Sources` -----------------------------
-
-    @classmethod
-    def empty(cls, n_samples: int) -> Constraints:
-        """No pairs over `n_samples` rows."""
-        return cls(n_samples)
-
-    @classmethod
-    def from_arrays(
-        cls,
-        n_samples: int,
-        pairs: ArrayLike,
-        kind: ArrayLike,
-        *,
-        weight: ArrayLike | None = None,
-        certainty: ArrayLike | None = None,
-    ) -> Constraints:
-        """Pairs of both kinds in one array, as `pairs` and `kind` of `Constraints` hold them.
-
-        Parameters
-        ----------
-        n_samples : int
-        pairs : array-like of int, shape (m, 2)
-            Row numbers.
-        kind : array-like of shape (m,)
-            Above 0 (or True) must-link, below 0 (or False) cannot-link.
-        weight : float or array-like (m,), default 1
-            How many times each pair counts; `np.inf` makes it hard.
-        certainty : float or array-like (m,), optional
-            Probability that the pair is right; 1 makes it hard, NaN means not given.
-
-        Examples
-        --------
-        >>> Constraints.from_arrays(4, [(0, 1), (2, 1)], [1, -1], weight=[2.0, 1.0])
-        Constraints(4 rows: 1 must-link, 1 cannot-link)
-        """
-        n = _input.check_n_samples(n_samples)
-        given = _input.check_arrays(n, pairs, kind, weight, certainty)
-        return cls._of(n, _input.canonical(given))
-
+    # -- out; constructors from what else there is: `Sources` -------------------------------------
     def to_frame(self, backend: str = "pandas", ids: Any = None) -> Any:
         """Columns i, j, kind, weight, certainty as a pandas, polars or pyarrow frame.
 

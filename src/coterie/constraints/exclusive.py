@@ -72,6 +72,18 @@ class ExclusiveGroups(NamedTuple):
         """The rows of each group."""
         return [part.tolist() for part in np.split(self.rows, self.ptr[1:-1])][: self.n_groups]
 
+    def as_hard(self) -> ExclusiveGroups:
+        """Every group hard, except those of weight 0."""
+        weight = np.where(self.weight > 0, np.inf, 0.0)
+        return self._replace(weight=weight, certainty=np.full(self.n_groups, np.nan))
+
+    def as_soft(self, weight: float) -> ExclusiveGroups:
+        """Every hard group soft, with this weight."""
+        return self._replace(
+            weight=np.where(self.is_hard, weight, self.weight),
+            certainty=np.where(self.is_hard, np.nan, self.certainty),
+        )
+
     def same(self, other: ExclusiveGroups) -> bool:
         """Whether these are the same groups."""
         return all(

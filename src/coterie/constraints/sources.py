@@ -1,4 +1,4 @@
-"""What constraints are made from: labels, groups, frames, matrices, files.
+"""What constraints are made from: arrays, labels, groups, frames, matrices, files.
 
 Each method is a door to the module that does the work, which is loaded when it is first used.
 """
@@ -21,6 +21,47 @@ class Sources:
     """The constructors of `Constraints` by what somebody has."""
 
     __slots__ = ()
+
+    @classmethod
+    def empty(cls, n_samples: int) -> Constraints:
+        """No pairs over `n_samples` rows."""
+        from coterie.constraints.constraints import Constraints
+
+        return Constraints(n_samples)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        n_samples: int,
+        pairs: ArrayLike,
+        kind: ArrayLike,
+        *,
+        weight: ArrayLike | None = None,
+        certainty: ArrayLike | None = None,
+    ) -> Constraints:
+        """Pairs of both kinds in one array, as `pairs` and `kind` of `Constraints` hold them.
+
+        Parameters
+        ----------
+        n_samples : int
+        pairs : array-like of int, shape (m, 2)
+            Row numbers.
+        kind : array-like of shape (m,)
+            Above 0 (or True) must-link, below 0 (or False) cannot-link.
+        weight : float or array-like (m,), default 1
+            How many times each pair counts; `np.inf` makes it hard.
+        certainty : float or array-like (m,), optional
+            Probability that the pair is right; 1 makes it hard, NaN means not given.
+
+        Examples
+        --------
+        >>> from coterie import Constraints
+        >>> Constraints.from_arrays(4, [(0, 1), (2, 1)], [1, -1], weight=[2.0, 1.0])
+        Constraints(4 rows: 1 must-link, 1 cannot-link)
+        """
+        from coterie.constraints.building import from_arrays
+
+        return from_arrays(n_samples, pairs, kind, weight, certainty)
 
     @classmethod
     def from_labels(

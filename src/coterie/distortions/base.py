@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data import Rows
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.distortions.rows import gather_pairs
+from coterie.exceptions import InvalidParameter
 
 if TYPE_CHECKING:
     from coterie.distortions.learning import MetricProblem, MetricTask
@@ -34,10 +35,11 @@ __all__ = [
     "ConstantBound",
     "Distortion",
     "LinearBound",
-    "gather_pairs",
-    "row_sums",
+    "need_form",
     "slopes_of",
 ]
+
+_KEPT_BYTES = 1 << 27  # of memory for the pairs' distances by column, which each new metric needs
 
 
 class Bound(ABC):
@@ -309,44 +311,11 @@ class Distortion(ABC):
         return hash((type(self).__name__, repr(self)))
 
 
-# -- helpers that treat dense and CSR rows alike ------------------------------------------------
-
-
 def slopes_of(X: Any, terms: CenterTerms, out: Array | None = None) -> Array:
     """<x_i, g_k> of every row and centre, (b, K), of dense rows in `out` if it is given."""
     if sp.issparse(X):
         return np.asarray(X @ terms.slope.T)
     return np.asarray(np.matmul(X, terms.slope.T, out=out))
-
-
-def row_sums(X: Any, weights: Array | None = None, power: int = 1) -> NDArray[np.float64]:
-    """sum_m weights_m x_m^power of every row, (b,) float64."""
-    if sp.issparse(X):
-        values = X if power == 1 else X.power(power)
-        weights = np.ones(X.shape[1]) if weights is None else weights
-        return np.asarray(values @ weights, dtype=np.float64)
-    if weights is None:
-        if power == 2:
-            # In the rows' own precision, as the products it is added to; twice as quick.
-            return np.einsum("ij,ij->i", X, X).astype(np.float64, copy=False)
-        return X.sum(axis=1, dtype=np.float64)
-    if power == 2:
-        return np.einsum("ij,ij,j->i", X, X, weights, dtype=np.float64)
-    return np.asarray(X @ weights, dtype=np.float64)
-
-
-_PAIR_BYTES = 1 << 25
-_KEPT_BYTES = 1 << 27  # of memory for the pairs' distances by column, which each new metric needs
-_SPARSE_STEP = 16_384
-
-
-def gather_pairs(X: Any, i: Array, j: Array) -> Any:
-    """Yield (lo, hi, rows x_i, rows x_j) over pieces of the pair list that fit in memory."""
-    source = Rows.of(X).source
-    step = _SPARSE_STEP if source.is_sparse else max(256, _PAIR_BYTES // (8 * source.d))
-    for lo in range(0, len(i), step):
-        hi = min(lo + step, len(i))
-        yield lo, hi, source.take(i[lo:hi]), source.take(j[lo:hi])
 
 
 class ByColumn(Distortion):
@@ -382,31 +351,6 @@ class ByColumn(Distortion):
         if kept is None or A is None:
             return self.between(X, i, j, A)
         return self.from_columns(kept, A, scales)
-
-
-def first_bad(X: Any, bad: Any) -> tuple[int, int, float] | None:
-    """Row, column and value of the first entry for which `bad(values)` holds, or None."""
-    if sp.issparse(X):
-        where = np.flatnonzero(bad(X.data))
-        if not where.size:
-            return None
-        p = int(where[0])
-        row = int(np.searchsorted(X.indptr, p, side="right")) - 1
-        return row, int(X.indices[p]), float(X.data[p])
-    for lo in range(0, X.shape[0], 65_536):
-        found = np.argwhere(bad(X[lo : lo + 65_536]))
-        if found.size:
-            row, column = int(found[0, 0]) + lo, int(found[0, 1])
-            return row, column, float(X[row, column])
-    return None
-
-
-def refuse(X: Any, bad: Any, what: str, remedy: str) -> None:
-    """Raise `InvalidData` that names the first entry for which `bad` holds."""
-    found = first_bad(X, bad)
-    if found is not None:
-        row, column, value = found
-        raise InvalidData(f"row {row}, column {column} is {value:g}: {what}. {remedy}")
 
 
 def need_form(distortion: Distortion, form: str) -> None:

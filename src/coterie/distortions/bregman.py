@@ -17,16 +17,9 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import (
-    Bound,
-    ByColumn,
-    CenterTerms,
-    LinearBound,
-    gather_pairs,
-    refuse,
-    row_sums,
-)
+from coterie.distortions.base import Bound, ByColumn, CenterTerms, LinearBound
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
+from coterie.distortions.rows import gather_pairs, refuse, row_sums
 from coterie.exceptions import InvalidData
 from coterie.parameters import check_arguments
 

@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import (
-    Bound,
-    ByColumn,
-    CenterTerms,
-    ConstantBound,
-    gather_pairs,
-    row_sums,
-)
+from coterie.distortions.base import Bound, ByColumn, CenterTerms, ConstantBound
 from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.learning import GradientProblem, MetricProblem, MetricTask
+from coterie.distortions.rows import gather_pairs, row_sums
 from coterie.exceptions import InvalidData
 
 __all__ = ["Correlation", "Cosine"]

@@ -24,10 +24,11 @@ from scipy.special import xlogy
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import Bound, LinearBound, refuse, row_sums
+from coterie.distortions.base import Bound, LinearBound
 from coterie.distortions.bounds import GrowingBound
 from coterie.distortions.bregman import SeparableBregman, apply_entries
 from coterie.distortions.learning import MetricTask
+from coterie.distortions.rows import refuse, row_sums
 from coterie.exceptions import InvalidData
 from coterie.parameters import check_arguments
 

@@ -15,19 +15,13 @@ from numpy.typing import NDArray
 
 from coterie._typing import Array
 from coterie.data import Block, Rows, fold, map_blocks
-from coterie.distortions.base import (
-    Bound,
-    CenterTerms,
-    LinearBound,
-    gather_pairs,
-    refuse,
-    row_sums,
-)
+from coterie.distortions.base import Bound, CenterTerms, LinearBound
 from coterie.distortions.bregman import SeparableBregman, apply_entries, column_range
 from coterie.distortions.covariance import covariance_of, inverse_of, variances_of
 from coterie.distortions.diameter import FarthestPair
 from coterie.distortions.learning import LinearProblem, MetricProblem, MetricTask
 from coterie.distortions.precision import least_share
+from coterie.distortions.rows import gather_pairs, refuse, row_sums
 
 __all__ = ["SquaredEuclidean"]
 

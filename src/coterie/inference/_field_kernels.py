@@ -1,7 +1,9 @@
-"""Compiled mean-field and Gibbs sweeps."""
+"""Compiled mean-field and Gibbs sweeps. A `model` is a `PairwiseModel`."""
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -11,6 +13,24 @@ from coterie.inference._kempe_kernels import hard_chain, swap_costs
 from coterie.inference._kernels import add_pair_costs, next_bits, next_uniform, pair_cost, shuffle
 
 _PROBES = 16
+
+
+class Tally(NamedTuple):
+    """What Gibbs sampling writes down.
+
+    Attributes
+    ----------
+    best : (s,) int64
+        Labels of the lowest energy drawn.
+    counts : (s, K) float64
+        How often each node had each label.
+    together : (2E,) float64
+        How often the two ends of each entry had the same label.
+    """
+
+    best: np.ndarray
+    counts: np.ndarray
+    together: np.ndarray
 
 
 @register_jitable
@@ -69,11 +89,12 @@ def add_expected(same, differ, e, q, out):  # IN; OUT out (K,)
 
 
 @njit(cache=True, nogil=True)
-def field_sweep(unary, indptr, indices, same, differ, direction, order, state, q):
+def field_sweep(model, direction, order, state, q):
     """Update every node once; return the largest change of a marginal.
 
     In random order for `direction` 0, from the first node to the last for 1, and back for −1.
     """  # IN; IN OUT order (s,): 0, 1, …; OUT state, q (s, K)
+    unary, indptr, indices, same, differ = model
     s, n_labels = unary.shape
     if direction == 0:
         shuffle(order, s, state)
@@ -96,8 +117,9 @@ def field_sweep(unary, indptr, indices, same, differ, direction, order, state, q
 
 
 @njit(cache=True, nogil=True)
-def field_bound(unary, indptr, indices, same, differ, q):  # IN
+def field_bound(model, q):  # IN
     """Entropy less expected energy, with 0·inf = 0 and 0·log 0 = 0."""
+    unary, indptr, indices, same, differ = model
     s, n_labels = unary.shape
     costs = np.empty(n_labels)
     total = 0.0
@@ -174,26 +196,14 @@ def offers_per_sweep(starts, indptr, indices, same, differ, labels, state, mark,
 
 
 @njit(cache=True, nogil=True)
-def gibbs_run(
-    unary,
-    indptr,
-    indices,
-    same,
-    differ,
-    starts,
-    seed,
-    burn_in,
-    n_samples,
-    labels,
-    best,
-    counts,
-    together,
-):  # IN; OUT labels, best (s,), counts (s, K), together (2E,)
-    """Burn in, then count labels and equal ends over `n_samples` sweeps; return the lowest energy.
+def gibbs_run(model, starts, seed, burn_in, n_samples, labels, tally):  # IN; OUT labels, tally
+    """Burn in, then count labels and equal ends over `n_samples` sweeps.
 
-    The energy is followed sweep by sweep, and `best` keeps the labels of the lowest. `starts` are
-    the nodes of hard edges, where swaps begin; empty for none.
+    The energy is followed sweep by sweep. `starts` are the nodes of hard edges, where swaps begin;
+    empty for none.
     """
+    unary, indptr, indices, same, differ = model
+    best, counts, together = tally
     state = np.array([seed], dtype=np.uint64)
     costs = np.empty(unary.shape[1])
     chance = np.empty(unary.shape[1])
@@ -226,4 +236,3 @@ def gibbs_run(
             lowest = value
             for i in range(labels.shape[0]):
                 best[i] = labels[i]
-    return lowest

@@ -1,10 +1,13 @@
 """Compiled belief propagation on any graph.
 
 ``message[e]`` for the entry e = (i, j) of row i is the log-message that i *receives* from j.
+A `model` is a `PairwiseModel`.
 """
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -12,6 +15,49 @@ from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost
 from coterie.inference._message_kernels import join_all, same_cost, send
+
+
+class Passing(NamedTuple):
+    """How messages are passed.
+
+    Attributes
+    ----------
+    twin : (2E,) int64
+        The other entry of each edge.
+    order : (s,) int64
+        Of the nodes, in a sweep forth.
+    damping : (s,) float64
+        Share of the old log-message kept by each node that sends; 0 on trees.
+    largest : bool
+        Max-product instead of sum-product.
+    max_sweeps : int
+    tol : float
+        Messages have settled if no probability changes by more.
+    """
+
+    twin: np.ndarray
+    order: np.ndarray
+    damping: np.ndarray
+    largest: bool
+    max_sweeps: int
+    tol: float
+
+
+class Messages(NamedTuple):
+    """What is written on while messages are passed.
+
+    Attributes
+    ----------
+    message : (2E, K) float64
+    cavity : (2E, K) float64
+        Log-belief of a node without each of its messages.
+    awake : (s,) bool
+        Nodes that were told something new since they last sent.
+    """
+
+    message: np.ndarray
+    cavity: np.ndarray
+    awake: np.ndarray
 
 
 @register_jitable
@@ -32,75 +78,34 @@ def cavities(i, unary, indptr, message, cavity, belief):  # IN; OUT cavity (2E, 
 
 
 @register_jitable
-def send_all(
-    i,
-    unary,
-    indptr,
-    indices,
-    same,
-    differ,
-    twin,
-    largest,
-    damping,
-    tol,
-    scratch,
-    new,
-    belief,
-    cavity,
-    awake,
-    message,
-):  # IN; OUT scratch, new, belief (K,), cavity (2E, K), awake (s,), message (2E, K)
-    """Send from node `i` to all its neighbours; return the largest change, −1 if contradicted.
+def update(new, total, damping, message):  # IN; OUT message (K,)
+    """Replace a message by `new` less `total`, of which damping holds back a part.
 
-    A neighbour that is told something new is woken; `i` itself sleeps until it is, but for damping,
-    which holds back a part of what it has to say.
+    Returns the largest change of a probability.
     """
-    cavities(i, unary, indptr, message, cavity, belief)
-    change = 0.0
-    for e in range(indptr[i], indptr[i + 1]):
-        send(cavity[e], same, differ, e, largest, scratch, new)
-        total = join_all(new, largest)
-        if total == -np.inf:
-            return -1.0
-        target = twin[e]
-        moved = 0.0
-        for k in range(new.shape[0]):
-            value = new[k] - total
-            old = message[target, k]
-            if damping > 0.0 and value > -np.inf:
-                value = (1.0 - damping) * value + damping * old
-            if np.exp(value) != np.exp(old):
-                moved = max(moved, abs(np.exp(value) - np.exp(old)))
-            message[target, k] = value
-        if moved > (tol if damping > 0.0 else 0.0):  # a tree is exact, and passed once
-            awake[indices[e]] = True
-        change = max(change, moved)
-    awake[i] = damping > 0.0 and change > tol
-    return change
+    moved = 0.0
+    for k in range(new.shape[0]):
+        value = new[k] - total
+        old = message[k]
+        if damping > 0.0 and value > -np.inf:
+            value = (1.0 - damping) * value + damping * old
+        if np.exp(value) != np.exp(old):
+            moved = max(moved, abs(np.exp(value) - np.exp(old)))
+        message[k] = value
+    return moved
 
 
 @njit(cache=True, nogil=True)
-def propagate(
-    unary,
-    indptr,
-    indices,
-    same,
-    differ,
-    twin,
-    order,
-    damping,
-    largest,
-    max_sweeps,
-    tol,
-    cavity,
-    awake,
-    message,
-):  # IN; damping (s,); OUT cavity (2E, K), awake (s,), message (2E, K)
-    """Sweep through `order` and back until messages settle; return sweeps, change, lost node.
+def propagate(model, passing, messages):  # IN; OUT messages
+    """Sweep through the order and back until messages settle; return sweeps, change, lost node.
 
-    Nodes that were told nothing new since they last sent are silent. On a tree in breadth-first
-    order one sweep (back, then forth) is exact.
+    A node sends to all its neighbours. One that is told something new is woken; the sender sleeps
+    until it is, but for damping, which holds back a part of what it has to say. On a tree in
+    breadth-first order one sweep (back, then forth) is exact.
     """
+    unary, indptr, indices, same, differ = model
+    twin, order, damping, largest, max_sweeps, tol = passing
+    message, cavity, awake = messages
     n_labels = unary.shape[1]
     scratch = np.empty(n_labels)
     new = np.empty(n_labels)
@@ -113,39 +118,33 @@ def propagate(
             i = order[n - 1 - q] if q < n else order[q - n]
             if not awake[i]:
                 continue
-            moved = send_all(
-                i,
-                unary,
-                indptr,
-                indices,
-                same,
-                differ,
-                twin,
-                largest,
-                damping[i],
-                tol,
-                scratch,
-                new,
-                belief,
-                cavity,
-                awake,
-                message,
-            )
-            if moved < 0.0:
-                return sweep + 1, change, i
-            change = max(change, moved)
+            cavities(i, unary, indptr, message, cavity, belief)
+            damped = damping[i] > 0.0
+            told = 0.0
+            for e in range(indptr[i], indptr[i + 1]):
+                send(cavity[e], same, differ, e, largest, scratch, new)
+                total = join_all(new, largest)
+                if total == -np.inf:
+                    return sweep + 1, change, i
+                moved = update(new, total, damping[i], message[twin[e]])
+                if moved > (tol if damped else 0.0):  # a tree is exact, and passed once
+                    awake[indices[e]] = True
+                told = max(told, moved)
+            awake[i] = damped and told > tol
+            change = max(change, told)
         if change <= tol:
             return sweep + 1, change, -1
     return max_sweeps, change, -1
 
 
 @njit(cache=True, nogil=True)
-def bethe(unary, indptr, indices, same, differ, twin, message, cavity, marginal, edge_same):
+def bethe(model, twin, message, cavity, marginal, edge_same):
     """Node and edge beliefs of sum-product and the Bethe estimate of log Z.
 
     log Z = Σ_i (1 − degree_i) log Z_i + Σ_edges log Z_ij, which no scaling of messages changes.
     Returns it and a node all of whose labels are lost (−1 if none).
     """  # IN; OUT cavity (2E, K), marginal (s, K), edge_same (2E,)
+    unary, indptr, indices, same, differ = model
     s, n_labels = unary.shape
     belief = np.empty(n_labels)
     scratch = np.empty(n_labels)
@@ -180,11 +179,12 @@ def bethe(unary, indptr, indices, same, differ, twin, message, cavity, marginal,
 
 
 @njit(cache=True, nogil=True)
-def decode(unary, indptr, indices, same, differ, order, message, labels):
+def decode(model, order, message, labels):
     """Labels from max-product messages, node by node, given the neighbours labelled so far.
 
     Ties are then broken the same way at both ends of an edge, which independent maxima are not.
     """  # IN; OUT labels (s,): -1 on entry
+    unary, indptr, indices, same, differ = model
     n_labels = unary.shape[1]
     for i in order:
         best = 0

@@ -2,17 +2,36 @@
 
 The pair factor is −h_k − h_l off the diagonal (h = ½ differ) and −same_k on it, so a message costs
 O(K), not O(K²): prefix and suffix sums leave out one label without subtracting. Infinities are only
-ever −inf, and never meet +inf.
+ever −inf, and never meet +inf. A `model` is a `PairwiseModel`.
 """
 
 # mypy: allow-untyped-defs
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
 _UNDERFLOW = 1e-280
+
+
+class Forest(NamedTuple):
+    """Trees of a graph.
+
+    Attributes
+    ----------
+    order : (t,) int64
+        Their nodes, roots first.
+    parent, up, down : (s,) int64
+        Of each node: its parent (−1 at a root), the entry to it and the entry back.
+    """
+
+    order: np.ndarray
+    parent: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
 
 
 @njit(inline="always")
@@ -118,13 +137,20 @@ def send(belief, same, differ, e, largest, scratch, out):  # IN; OUT scratch (K,
         out[k] = join(apart, belief[k] - same_cost(same, e, k), largest)
 
 
-@njit(cache=True, nogil=True)
-def forest_order(indptr, indices, seen, order, parent, up, down):
-    """Breadth-first order of the tree components that are not marked as `seen`.
+def forest_of(model, seen):  # IN
+    """The components that are not marked as `seen` (s,), in breadth-first order."""
+    forest = Forest(*(np.full(seen.shape[0], -1, dtype=np.int64) for _ in range(4)))
+    count = forest_order(model.indptr, model.indices, seen.copy(), forest)
+    return forest._replace(order=forest.order[:count])
 
-    Per node: its parent (−1 at a root), the entry from it to its parent and the entry back.
-    Returns the number of nodes ordered.
-    """  # IN; IN OUT seen (s,); OUT order, parent, up, down (s,)
+
+@njit(cache=True, nogil=True)
+def forest_order(indptr, indices, seen, forest):
+    """Breadth-first order of the components that are not marked as `seen`: trees, or as if.
+
+    Returns the number of nodes ordered, which stand first in ``forest.order`` (s,).
+    """  # IN; IN OUT seen (s,); OUT forest
+    order, parent, up, down = forest
     count = 0
     for root in range(seen.shape[0]):
         if seen[root]:
@@ -151,11 +177,13 @@ def forest_order(indptr, indices, seen, order, parent, up, down):
 
 
 @njit(cache=True, nogil=True)
-def forest_up(unary, same, differ, order, parent, up, largest, belief, message):
+def forest_up(model, forest, largest, belief, message):
     """Leaves to roots: each node's log-belief from below and its message to its parent.
 
     Returns the sum over trees of log Z (or of −E at the minimum).
     """  # IN; OUT belief (s, K), message (s, K)
+    unary, _, _, same, differ = model
+    order, parent, up, _ = forest
     n_labels = unary.shape[1]
     scratch = np.empty(n_labels)
     total = 0.0
@@ -175,8 +203,10 @@ def forest_up(unary, same, differ, order, parent, up, largest, belief, message):
 
 
 @njit(cache=True, nogil=True)
-def forest_labels(same, differ, order, parent, up, belief, labels):  # IN; OUT labels (s,)
+def forest_labels(model, forest, belief, labels):  # IN; OUT labels (s,)
     """Roots to leaves: the best label of each node given its parent's."""
+    _, _, _, same, differ = model
+    order, parent, up, _ = forest
     for q in range(order.shape[0]):
         i = order[q]
         best = 0
@@ -196,12 +226,14 @@ def forest_labels(same, differ, order, parent, up, belief, labels):  # IN; OUT l
 
 
 @njit(cache=True, nogil=True)
-def forest_down(same, differ, order, parent, up, down, belief, message, marginal, edge_same):
+def forest_down(model, forest, belief, message, marginal, edge_same):
     """Roots to leaves: log-marginals and P(y_i = y_j) of both entries of each tree edge.
 
     log P(y_i = l) joins over the parent's label k log P(k) + belief_l − cost(k, l) − message_k: the
     conditional of child given parent, so no belief is ever divided by a message of zero.
     """  # IN; OUT marginal (s, K) in logs, edge_same (2E,)
+    _, _, _, same, differ = model
+    order, parent, up, down = forest
     n_labels = belief.shape[1]
     weight = np.empty(n_labels)
     rest = np.empty(n_labels)

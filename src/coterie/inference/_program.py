@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import coo_array
 
 from coterie._typing import BoolArray, FloatArray, IntArray
-from coterie.inference._clique_kernels import clique_cover
+from coterie.inference.cliques import clique_cover
 from coterie.inference.model import PairwiseModel, components, entry_rows
 
 

@@ -3,11 +3,35 @@
 # mypy: allow-untyped-defs
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
 from coterie.inference._kernels import pair_cost
+
+
+class Places(NamedTuple):
+    """Rows that nodes hold, and places that clusters have for them.
+
+    Attributes
+    ----------
+    sizes : (s,) int64
+        Rows of each node.
+    group : (s,) int64
+        The same number for nodes of the same size, from 0 on.
+    taken : (K,) int64
+        Rows of the nodes that are in each cluster.
+    low, high : (K,) int64
+        Bounds of that.
+    """
+
+    sizes: np.ndarray
+    group: np.ndarray
+    taken: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
 
 
 @register_jitable
@@ -128,15 +152,15 @@ def ship(cost, labels, flow, low, high, price):  # IN OUT labels, flow, price
 
 
 @njit(cache=True, nogil=True)
-def exchange(
-    field, indptr, indices, same, differ, sizes, group, taken, low, high, labels, order, floor
-):  # IN OUT field, taken, labels
+def exchange(model, places, labels, order, floor):  # IN OUT model.unary, places.taken, labels
     """Moves of single nodes and swaps of two of the same size while they lower the energy.
 
-    `field` (s, K) is what each label of a node costs beside its neighbours' labels, hard pairs at a
-    large finite price; a step must save more than `floor`. Nodes of one size have one `group`.
-    `taken` (K,) rows stay within the bounds. Returns how many steps were made.
+    ``model.unary`` is what each label of a node costs beside its neighbours' labels, hard pairs at
+    a large finite price; a step must save more than `floor`. ``places.taken`` rows stay within the
+    bounds. Returns how many steps were made.
     """
+    field, indptr, indices, same, differ = model
+    sizes, group, taken, low, high = places
     s, k = field.shape
     head = np.full(k, -1, np.int64)
     following, before = np.empty(s, np.int64), np.empty(s, np.int64)

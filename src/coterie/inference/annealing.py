@@ -61,7 +61,7 @@ def _annealed_field(model: PairwiseModel, seed: np.uint64) -> FloatArray:
     for strength in STEPS:
         soft = softened(model, strength)
         for _ in range(_SWEEPS):
-            _field_kernels.field_sweep(*soft, 0, order, state, q)
+            _field_kernels.field_sweep(soft, 0, order, state, q)
     return q
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import InvalidParameter
-from coterie.inference import _loopy_kernels, _message_kernels
+from coterie.inference import _loopy_kernels
 from coterie.inference._kernels import RandomState
+from coterie.inference._message_kernels import forest_of
 from coterie.inference.contraction import on_contracted
 from coterie.inference.icm import icm
 from coterie.inference.model import (
@@ -102,17 +103,15 @@ class _Messages:
         entries = np.bincount(self.component[entry_rows(model)], minlength=count)
         loopy = entries > 2 * (sizes - 1)
         self.damping = np.where(loopy[self.component], damping, 0.0)
-        self.order, *unused = (np.empty(model.n_nodes, dtype=np.int64) for _ in range(4))
-        seen: NDArray[np.bool_] = np.zeros(model.n_nodes, dtype=np.bool_)
-        _message_kernels.forest_order(model.indptr, model.indices, seen, self.order, *unused)
-        self.max_sweeps, self.tol = max_sweeps, tol
+        self.order = forest_of(model, np.zeros(model.n_nodes, dtype=np.bool_)).order
+        self.max_sweeps, self.tol = int(max_sweeps), float(tol)
 
     def decoded(self, random_state: RandomState) -> Inference:
         """Labels by max-product."""
         model = self.model
         message, sweeps, converged = self._propagate(largest=True)
         y = np.full(model.n_nodes, -1, dtype=np.int64)
-        _loopy_kernels.decode(*model, self.order, message, y)
+        _loopy_kernels.decode(model, self.order, message, y)
         report: dict[str, Any] = {"repaired": False, "max_product_sweeps": sweeps}
         found = Inference(y, None, total_energy(model, y), None, sweeps, converged, report)
         return found if np.isfinite(found.energy) else self.repaired(found, random_state)
@@ -135,7 +134,7 @@ class _Messages:
         cavity = np.empty_like(message)
         q = np.empty_like(model.unary)
         edge_same = np.empty(model.indices.shape[0])
-        log_z, lost = _loopy_kernels.bethe(*model, self.twin, message, cavity, q, edge_same)
+        log_z, lost = _loopy_kernels.bethe(model, self.twin, message, cavity, q, edge_same)
         self._check(lost)
         said = {"sum_product_sweeps": more, "log_partition": "Bethe estimate", "messages": message}
         labels, value = found.labels, found.energy
@@ -164,22 +163,12 @@ class _Messages:
             raise InvalidParameter(f"messages have shape {message.shape}, expected {shape}.")
         else:
             message = message.copy()
-        sweeps, change, lost = _loopy_kernels.propagate(
-            model.unary,
-            model.indptr,
-            model.indices,
-            model.same,
-            model.differ,
-            self.twin,
-            self.order,
-            self.damping,
-            largest,
-            self.max_sweeps,
-            self.tol,
-            np.empty(shape),
-            np.ones(model.n_nodes, dtype=np.bool_),
-            message,
+        passing = _loopy_kernels.Passing(
+            self.twin, self.order, self.damping, largest, self.max_sweeps, self.tol
         )
+        awake = np.ones(model.n_nodes, dtype=np.bool_)
+        messages = _loopy_kernels.Messages(message, np.empty(shape), awake)
+        sweeps, change, lost = _loopy_kernels.propagate(model, passing, messages)
         self._check(lost)
         return message, sweeps, bool(change <= self.tol)
 

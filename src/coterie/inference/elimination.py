@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from coterie._typing import FloatArray, IntArray
 from coterie.exceptions import TooWide
-from coterie.inference import _message_kernels
+from coterie.inference._message_kernels import (
+    Forest,
+    forest_down,
+    forest_labels,
+    forest_of,
+    forest_up,
+)
 from coterie.inference._tables import BatchTables, Edges, Order, min_fill_order
 from coterie.inference.contraction import on_contracted
 from coterie.inference.model import (
@@ -49,9 +55,8 @@ class ExactPlan(NamedTuple):
 
     Attributes
     ----------
-    order, parent, up, down : int64
-        The forest: nodes of tree components roots first (t,), and per node (s,) its parent, the
-        entry to it and the entry back.
+    forest : Forest
+        The tree components.
     loopy : list of LoopyGroup
     wide : (s,) bool
         Nodes of components too wide for a table of the size allowed.
@@ -61,10 +66,7 @@ class ExactPlan(NamedTuple):
         Largest width solved exactly.
     """
 
-    order: IntArray
-    parent: IntArray
-    up: IntArray
-    down: IntArray
+    forest: Forest
     loopy: list[LoopyGroup]
     wide: NDArray[np.bool_]
     component: IntArray
@@ -80,16 +82,11 @@ def exact_plan(model: PairwiseModel, *, max_table: int = 2**18) -> ExactPlan:
     n_edges = np.bincount(component[rows[once]], minlength=count)
     sizes = np.bincount(component, minlength=count)
     tree = (n_edges == sizes - 1)[component] if count else np.zeros(0, dtype=np.bool_)
-    order, parent, up, down = (np.full(model.n_nodes, -1, dtype=np.int64) for _ in range(4))
-    ordered = _message_kernels.forest_order(
-        model.indptr, model.indices, ~tree, order, parent, up, down
-    )
+    forest = forest_of(model, ~tree)
     loopy, wide, width = _loopy_groups(model, component, tree, once, max_table)
-    if once.size and tree.any() and (parent >= 0).any():
+    if once.size and tree.any() and (forest.parent >= 0).any():
         width = max(width, 1)
-    return ExactPlan(
-        order[:ordered], parent, up, down, loopy, wide, component, matching_entries(model), width
-    )
+    return ExactPlan(forest, loopy, wide, component, matching_entries(model), width)
 
 
 def _loopy_groups(
@@ -245,27 +242,24 @@ def _answer(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> _Answers:
 def _solve_forest(model: PairwiseModel, plan: ExactPlan, out: _Answers) -> None:
     """Fill the answers of the tree components."""
     belief, message = np.empty_like(model.unary), np.empty_like(model.unary)
-    tree = (plan.order, plan.parent, plan.up)
-    costs = (model.unary, model.same, model.differ)
+    forest = plan.forest
     if out.wants_labels:
-        lowest = _message_kernels.forest_up(*costs, *tree, True, belief, message)
+        lowest = forest_up(model, forest, True, belief, message)
         _check_trees(model, plan, belief, lowest)
-        _message_kernels.forest_labels(model.same, model.differ, *tree, belief, out.labels)
+        forest_labels(model, forest, belief, out.labels)
     if out.wants_marginals:
-        total = _message_kernels.forest_up(*costs, *tree, False, belief, message)
+        total = forest_up(model, forest, False, belief, message)
         _check_trees(model, plan, belief, total)
         out.log_partition += total
-        _message_kernels.forest_down(
-            model.same, model.differ, *tree, plan.down, belief, message, out.marginals,
-            out.edge_same,
-        )  # fmt: skip
-        out.marginals[plan.order] = np.exp(out.marginals[plan.order])
+        forest_down(model, forest, belief, message, out.marginals, out.edge_same)
+        out.marginals[forest.order] = np.exp(out.marginals[forest.order])
 
 
 def _check_trees(model: PairwiseModel, plan: ExactPlan, belief: FloatArray, total: float) -> None:
     """Raise if some tree has no labelling of finite energy: its root believes in nothing."""
     if np.isneginf(total):
-        roots = plan.order[plan.parent[plan.order] < 0]
+        order, parent, *_ = plan.forest
+        roots = order[parent[order] < 0]
         lost = roots[np.isneginf(belief[roots]).all(axis=1)][0]
         nodes = np.flatnonzero(plan.component == plan.component[lost])
         raise NoFeasibleLabels(nodes, model.n_labels)

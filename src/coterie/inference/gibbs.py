@@ -66,17 +66,17 @@ def _run(
         labels = cheapest_labels(model)
     if not np.isfinite(total_energy(model, labels)):
         labels = feasible_start(model, np.random.default_rng(int(seed)))
-    y, best = labels.copy(), labels.copy()
-    counts = np.zeros(model.unary.shape)
-    together = np.zeros(model.indices.shape[0])
-    starts = _swap_starts(model)
-    _field_kernels.gibbs_run(*model, starts, seed, burn_in, n_samples, y, best, counts, together)
-    value = total_energy(model, best)
-    report = {"burn_in": burn_in, "n_samples": n_samples, "last": y, "swaps": starts.size > 0}
-    sweeps = burn_in + n_samples
-    return Inference(
-        best, counts / n_samples, value, None, sweeps, True, report, together / n_samples
+    y = labels.copy()
+    tally = _field_kernels.Tally(
+        labels.copy(), np.zeros(model.unary.shape), np.zeros(model.indices.shape[0])
     )
+    starts = _swap_starts(model)
+    _field_kernels.gibbs_run(model, starts, seed, burn_in, n_samples, y, tally)
+    value = total_energy(model, tally.best)
+    report = {"burn_in": burn_in, "n_samples": n_samples, "last": y, "swaps": starts.size > 0}
+    marginals, edge_same = tally.counts / n_samples, tally.together / n_samples
+    sweeps = burn_in + n_samples
+    return Inference(tally.best, marginals, value, None, sweeps, True, report, edge_same)
 
 
 def _swap_starts(model: PairwiseModel) -> IntArray:

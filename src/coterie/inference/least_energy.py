@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie._typing import IntArray
-from coterie.inference._improve import improve
 from coterie.inference._kernels import RandomState
 from coterie.inference.contraction import on_contracted
 from coterie.inference.elimination import ExactPlan, exact_plan, solve_exactly
 from coterie.inference.icm import icm
+from coterie.inference.improving import improve
 from coterie.inference.model import Inference, PairwiseModel, check_labels, subgraph, total_energy
 
 __all__ = ["least_energy"]

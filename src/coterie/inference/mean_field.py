@@ -82,13 +82,13 @@ def _run(
     seed = draw_seed(random_state)
     if q is None:
         q = _start(model, labels, seed)
-    bounds = [_field_kernels.field_bound(*model, q)]
+    bounds = [_field_kernels.field_bound(model, q)]
     converged, sweeps = False, 0
     state = np.array([seed], dtype=np.uint64)
     while sweeps < max_sweeps and not converged:
         direction = 0 if shuffle else 1 - 2 * (sweeps % 2)
-        change = _field_kernels.field_sweep(*model, direction, np.arange(model.n_nodes), state, q)
-        bounds.append(_field_kernels.field_bound(*model, q))
+        change = _field_kernels.field_sweep(model, direction, np.arange(model.n_nodes), state, q)
+        bounds.append(_field_kernels.field_bound(model, q))
         sweeps += 1
         converged = bool(change <= tol)
     y = np.argmax(q, axis=1).astype(np.int64)

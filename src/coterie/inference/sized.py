@@ -18,7 +18,7 @@ from coterie._typing import FloatArray, IntArray
 from coterie.constraints.sizes import Sizes, fits, place_nodes
 from coterie.inference._local_search import IcmPlan
 from coterie.inference._program import build_program
-from coterie.inference._transport_kernels import exchange
+from coterie.inference._transport_kernels import Places, exchange
 from coterie.inference.icm import icm, polish
 from coterie.inference.model import (
     NoFeasibleLabels,
@@ -181,16 +181,13 @@ def _exchanged(model: SizedModel, found: SizedLabels, seed: int) -> IntArray:
             own, weights=np.where(beside == c, same[:, column], other), minlength=s
         )
     free = np.bincount(found.free, minlength=k)
-    low, high = model.sizes.low - free, model.sizes.high - free
-    taken, rng = model.taken(labels), np.random.default_rng(seed)
-    floor = -1e-12 * much
     group = np.unique(model.rows, return_inverse=True)[1].astype(np.int64)
+    low, high = model.sizes.low - free, model.sizes.high - free
+    places = Places(model.rows, group, model.taken(labels), low, high)
+    beside_labels = graph._replace(unary=field, same=same, differ=differ)
+    rng = np.random.default_rng(seed)
     for _ in range(_SWEEPS):
-        order = rng.permutation(s)
-        if not exchange(
-            field, graph.indptr, graph.indices, same, differ, model.rows, group, taken, low, high,
-            labels, order, floor,
-        ):  # fmt: skip
+        if not exchange(beside_labels, places, labels, rng.permutation(s), -1e-12 * much):
             break
     return labels
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from coterie._typing import FloatArray, IntArray
@@ -39,28 +42,47 @@ def squared_lengths(
             out[at] = total
 
 
-@njit(cache=True, nogil=True)
-def hitting(
-    indptr: IntArray,  # IN (n + 1,) symmetric graph
-    indices: IntArray,  # IN (nnz,)
-    weights: FloatArray,  # IN (nnz,)
-    degree: FloatArray,  # IN (n,) sum of the weights of a row
-    end: int,
-    alpha: float,
-    smallest: float,
-    residual: FloatArray,  # SCRATCH (n,) zeros, left as zeros
-    green: FloatArray,  # SCRATCH (n,) zeros, left as zeros
-    queue: IntArray,  # SCRATCH (n,)
-    queued: NDArray[np.bool_],  # SCRATCH (n,) False, left as False
-    out_rows: IntArray,  # OUT (n,)
-    out_values: FloatArray,  # OUT (n,)
-) -> int:
+class Walk(NamedTuple):
+    """Walks on a symmetric graph that go on with probability `alpha` after each step.
+
+    Attributes
+    ----------
+    indptr, indices, weights : (n + 1,), (nnz,), (nnz,)
+        CSR arrays of the graph.
+    degree : (n,) float64
+        Sum of the weights of each row.
+    alpha : float
+    smallest : float
+        What is pushed along edges is at least this.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    weights: FloatArray
+    degree: FloatArray
+    alpha: float
+    smallest: float
+
+
+class Pushing(NamedTuple):
+    """What `hitting` writes on, (n,) each; it leaves zeros and False where it found them."""
+
+    residual: FloatArray  # zeros
+    green: FloatArray  # zeros
+    queue: IntArray
+    queued: NDArray[np.bool_]  # False
+
+
+@register_jitable
+def hitting(walk, end, pushing, out_rows, out_values):  # type: ignore[no-untyped-def]
     """Probability that a walk from i reaches `end` before it stops, for every i it may come from.
 
     Solves g = e_end + alpha P g by pushing residuals of at least `smallest` along the edges, so
     that 0 <= g - computed <= smallest / (1 - alpha); the probability is g(i) / g(end). Returns how
     many rows were reached; they stand first in the outputs, in the order they were reached.
-    """
+    """  # IN; OUT pushing, out_rows (n,), out_values (n,)
+    indptr, indices, weights, degree, alpha, smallest = walk
+    residual, green, queue, queued = pushing
     n = queue.size
     residual[end] = 1.0
     queue[0] = end
@@ -98,13 +120,8 @@ def hitting(
 
 @njit(cache=True, nogil=True)
 def walk_lists(
-    graph_indptr: IntArray,  # IN (n + 1,)
-    graph_indices: IntArray,  # IN (nnz,)
-    graph_weights: FloatArray,  # IN (nnz,)
-    degree: FloatArray,  # IN (n,)
+    walk: Walk,
     ends: IntArray,  # IN (e,)
-    alpha: float,
-    smallest: float,
     budget: float,
     most: int,
     lengths: IntArray,  # OUT (e,) rows within the budget of each end
@@ -115,27 +132,12 @@ def walk_lists(
 
     Returns their number, or more than `most` as soon as that is exceeded.
     """
-    n = degree.size
-    residual, green = np.zeros(n), np.zeros(n)
-    queue, queued = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    n = walk.degree.size
+    pushing = Pushing(np.zeros(n), np.zeros(n), np.empty(n, np.int64), np.zeros(n, np.bool_))
     near, value = np.empty(n, dtype=np.int64), np.empty(n)
     total = 0
     for e in range(ends.size):
-        reached = hitting(
-            graph_indptr,
-            graph_indices,
-            graph_weights,
-            degree,
-            ends[e],
-            alpha,
-            smallest,
-            residual,
-            green,
-            queue,
-            queued,
-            near,
-            value,
-        )
+        reached = hitting(walk, ends[e], pushing, near, value)
         start = total
         for k in range(reached):
             q = -2.0 * np.log(value[k])
@@ -150,27 +152,41 @@ def walk_lists(
     return total
 
 
+class Lists(NamedTuple):
+    """Rows near each of e ends, nearest first: CSR arrays with the q of each."""
+
+    indptr: IntArray
+    rows: IntArray
+    energy: FloatArray
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows i < j near a source, with the smaller q of their two orientations."""
+
+    i: IntArray
+    j: IntArray
+    source: IntArray
+    energy: FloatArray
+
+
 @njit(cache=True, nogil=True)
 def near_pairs(
     sources: IntArray,  # IN (m, 2) numbers of the two ends of each source
     ends: IntArray,  # IN (e,) rows
-    indptr: IntArray,  # IN (e + 1,)
-    rows: IntArray,  # IN rows near each end, nearest first
-    energy: FloatArray,  # IN their q, ascending within an end
+    near: Lists,  # IN
     n: int,
     budget: float,
     share_ends: bool,
     most: int,
-    out_i: IntArray,  # OUT (up to `most`,) or empty: count only
-    out_j: IntArray,  # OUT
-    out_source: IntArray,  # OUT
-    out_energy: FloatArray,  # OUT the smaller q of the two orientations
+    found: Pairs,  # OUT (up to `most`,) each, or empty: count only
 ) -> int:
     """Pairs {i, j} with min(q_A(i) + q_B(j), q_A(j) + q_B(i)) <= budget, once for each source.
 
     Both lists are sorted, so the work is that of the lists and the output. Returns the number of
     pairs, or more than `most` as soon as that is exceeded.
     """
+    indptr, rows, energy = near
+    out_i, out_j, out_source, out_energy = found
     q_a, q_b = np.full(n, np.inf), np.full(n, np.inf)
     total = 0
     for s in range(sources.shape[0]):

@@ -11,8 +11,8 @@ from coterie.constraints import Constraints
 from coterie.data import Block, Rows, map_blocks
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_arguments
-from coterie.propagation._shape import Labelled
 from coterie.propagation.near_ends import Clusters, neighborhoods, scaled
+from coterie.propagation.shape import Labelled
 from coterie.propagation.spreading import Options, spread
 from coterie.validation import check_choice, check_constraints, check_plain_rows
 

@@ -17,10 +17,10 @@ from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_parameters
 from coterie.progress import keep_going
 from coterie.propagation._meta import PropagatingClusterer
-from coterie.propagation._shape import cluster_shape
 from coterie.propagation.gaussian import Fitting, read_clusters
 from coterie.propagation.near_ends import neighborhoods
 from coterie.propagation.pipeline import PipelineClusterer
+from coterie.propagation.shape import cluster_shape
 from coterie.propagation.spreading import Options, Spread, spread
 from coterie.words import warn
 

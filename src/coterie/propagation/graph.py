@@ -94,14 +94,14 @@ class Walks:
         if graph.nnz and not (np.isfinite(graph.data).all() and graph.data.min() >= 0):
             raise InvalidData("graph has weights that are negative or not finite.")
         self.n = graph.shape[0]
-        self.alpha = float(alpha)
-        self.smallest = tol * (1 - self.alpha)
         self._counted: tuple[Any, float, int] = (None, 0.0, 0)  # ends, budget, rows
-        self.arrays = (
+        self._walk = _kernels.Walk(
             graph.indptr.astype(np.int64),
             graph.indices.astype(np.int64),
             graph.data,
             np.asarray(graph.sum(axis=1)).ravel(),
+            float(alpha),
+            float(tol * (1 - alpha)),
         )
 
     def count(self, ends: IntArray, budget: float, most: int) -> int:
@@ -127,7 +127,5 @@ class Walks:
         self, ends: IntArray, budget: float, most: int, rows: IntArray, q: FloatArray
     ) -> tuple[int, IntArray]:
         lengths = np.zeros(ends.size, dtype=np.int64)
-        total = _kernels.walk_lists(
-            *self.arrays, ends, self.alpha, self.smallest, budget, most, lengths, rows, q
-        )
+        total = _kernels.walk_lists(self._walk, ends, budget, most, lengths, rows, q)
         return int(total), lengths

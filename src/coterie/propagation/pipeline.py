@@ -12,7 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.propagation._shape import means_by_label
+from coterie.propagation.shape import means_by_label
 
 __all__ = ["PipelineClusterer", "takes_pairs"]
 

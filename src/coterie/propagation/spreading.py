@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
-from coterie.propagation import _kernels
+from coterie.propagation._kernels import Lists, Pairs, near_pairs
 from coterie.validation import check_choice
 
 __all__ = [
@@ -51,14 +51,6 @@ _LISTED = 64  # times the pairs looked for: so many are listed and sorted
 _HALVINGS = 40
 _ROUNDING = 1e-12  # of the way from a q to a threshold and back
 _MOST_ROWS = 10_000_000  # near the ends, over all of them
-
-
-class Lists(NamedTuple):
-    """Rows near each of e ends, nearest first: CSR arrays with the q of each."""
-
-    indptr: IntArray
-    rows: IntArray
-    energy: FloatArray
 
 
 class Neighborhood(Protocol):
@@ -170,7 +162,7 @@ def _auto_threshold(search: _Search) -> float:
         if total <= most and np.isinf(too_wide):
             return LEAST_THRESHOLD
         if most < total <= _LISTED * most:
-            q = np.sort(search.listed(total)[3])
+            q = np.sort(search.listed(total).energy)
             fits = float(q[:most][q[:most] < q[most]].max(initial=0.0))
             break
         if total <= most:
@@ -181,10 +173,8 @@ def _auto_threshold(search: _Search) -> float:
     return math.exp(-0.5 * fits) * (1 - _ROUNDING) if fits > 0 else 1.0
 
 
-def _find(
-    search: _Search, threshold: float, max_pairs: int
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Rows i < j, source and q of every propagated pair, before those on the same rows merge."""
+def _find(search: _Search, threshold: float, max_pairs: int) -> Pairs:
+    """Every propagated pair, before those on the same rows merge."""
     total = search.count(_budget(threshold), max_pairs)
     if total > max_pairs:
         raise _too_many(search, threshold, max_pairs)
@@ -223,36 +213,26 @@ class _Search:
         # By their own numbers: of rows that are near nothing no more than this is held.
         self.near, numbers = np.unique(found.rows, return_inverse=True)
         self.budget, self.lists = budget, found._replace(rows=numbers)
-        nothing = np.empty(0, dtype=np.int64)
-        return self._run(most, nothing, nothing, nothing, np.empty(0))
+        return self._run(most, _room(0))
 
-    def listed(self, total: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-        """Rows i < j, source and q of the `total` pairs of the budget counted last."""
-        out_i, out_j, source = (np.empty(total, dtype=np.int64) for _ in range(3))
-        energy = np.empty(total)
-        self._run(total, out_i, out_j, source, energy)
-        return self.near[out_i], self.near[out_j], source, energy
+    def listed(self, total: int) -> Pairs:
+        """The `total` pairs of the budget counted last."""
+        found = _room(total)
+        self._run(total, found)
+        return found._replace(i=self.near[found.i], j=self.near[found.j])
 
-    def _run(
-        self, most: int, out_i: IntArray, out_j: IntArray, source: IntArray, energy: FloatArray
-    ) -> int:
-        """Fill the outputs; rows are those of `self.near`, numbered in their order."""
+    def _run(self, most: int, found: Pairs) -> int:
+        """Fill `found`; its rows are those of `self.near`, numbered in their order."""
         assert self.lists is not None
-        return int(
-            _kernels.near_pairs(
-                self.numbers,
-                np.searchsorted(self.near, self.ends),
-                *self.lists,
-                self.near.size,
-                self.budget,
-                self.share_ends,
-                most,
-                out_i,
-                out_j,
-                source,
-                energy,
-            )
-        )
+        ends = np.searchsorted(self.near, self.ends)
+        n, budget, share_ends = self.near.size, self.budget, self.share_ends
+        return int(near_pairs(self.numbers, ends, self.lists, n, budget, share_ends, most, found))
+
+
+def _room(total: int) -> Pairs:
+    """For `total` pairs."""
+    i, j, source = (np.empty(total, dtype=np.int64) for _ in range(3))
+    return Pairs(i, j, source, np.empty(total))
 
 
 def _too_many(search: _Search, threshold: float, most: int) -> InvalidParameter:

@@ -153,15 +153,7 @@ def _hard_once(constraints: Constraints) -> Constraints:
     _, first = np.unique(np.column_stack([c.pairs, c.kind, c.is_hard]), axis=0, return_index=True)
     kept = ~c.is_hard
     kept[first] = True
-    if kept.all():
-        return c
-    return Constraints.from_arrays(
-        c.n_samples,
-        c.pairs[kept],
-        c.kind[kept],
-        weight=c.weight[kept],
-        certainty=c.certainty[kept],
-    )
+    return c if kept.all() else c.pick(kept)
 
 
 def best_threshold(chance: Float, n_answers: float) -> float:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from coterie._typing import FloatArray
-from coterie.report._records import Units, on_scale, read_units
+from coterie.report.shown import Units, on_scale, read_units
 
 __all__ = [
     "Cluster",

@@ -10,12 +10,12 @@ import numpy as np
 
 from coterie.metrics import pairwise_scores
 from coterie.records import odds_in_words
-from coterie.report._blocks import Section, bar_cell, section, table, waterfall
-from coterie.report._html import Html, tag
-from coterie.report._made import how_it_was_made
-from coterie.report._pages import page
-from coterie.report._records import number, read_columns, read_ids, shorten, shown_value
-from coterie.report._words import count, percent
+from coterie.report.blocks import Section, bar_cell, section, table, waterfall
+from coterie.report.html import Html, tag
+from coterie.report.made import how_it_was_made
+from coterie.report.pages import page
+from coterie.report.shown import number, read_columns, read_ids, shorten, shown_value
+from coterie.report.words import count, percent
 
 __all__ = ["build_record_report"]
 

@@ -11,10 +11,10 @@ from typing import Any
 from coterie.exceptions import InvalidParameter
 from coterie.files import new_file
 from coterie.parameters import check_arguments
-from coterie.report import _sections
-from coterie.report._facts import gather
-from coterie.report._made import how_it_was_made
-from coterie.report._pages import page
+from coterie.report import sections
+from coterie.report.facts import gather
+from coterie.report.made import how_it_was_made
+from coterie.report.pages import page
 from coterie.report.records import build_record_report
 
 __all__ = ["build_report", "write_report"]
@@ -97,13 +97,13 @@ def build_report(
     parts = [
         part
         for part in (
-            _sections.overview(facts),
-            _sections.picture(facts),
-            _sections.clusters(facts),
-            _sections.pairs(facts),
-            _sections.truth(facts),
-            _sections.metric(facts),
-            _sections.objective(facts),
+            sections.overview(facts),
+            sections.picture(facts),
+            sections.clusters(facts),
+            sections.pairs(facts),
+            sections.truth(facts),
+            sections.metric(facts),
+            sections.objective(facts),
             how_it_was_made(model, made),
         )
         if part is not None

@@ -11,9 +11,16 @@ from typing import Any
 
 from coterie.testing import _contract, _ecosystem, _meaning, _numerics
 from coterie.testing._capabilities import Capabilities
-from coterie.testing._check import Check
+from coterie.testing._check import Check, equal
 
-__all__ = ["CHECKS", "Capabilities", "Check", "check_constrained_clusterer", "checks_for"]
+__all__ = [
+    "CHECKS",
+    "Capabilities",
+    "Check",
+    "check_constrained_clusterer",
+    "checks_for",
+    "equal",
+]
 
 CHECKS: tuple[Check, ...] = (
     *_contract.CHECKS,

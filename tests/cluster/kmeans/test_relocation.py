@@ -7,6 +7,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import LCVQE, COPKMeans, HMRFKMeans, MPCKMeans, PCKMeans
+from coterie.cluster.kmeans import relocation
+from coterie.cluster.kmeans.run import run
 from coterie.constraints import sample_pairs
 
 
@@ -65,3 +67,21 @@ def test_as_many_clusters_as_rows_and_equal_rows():
     assert np.unique(PCKMeans(5, random_state=0).fit(X).labels_).size == 5
     every = np.arange(7.0)[:, None]
     assert np.unique(PCKMeans(7, random_state=0).fit(every).labels_).size == 7
+
+
+@pytest.mark.parametrize(("model", "runs"), [(PCKMeans(2), 1), (MPCKMeans(2), 2)], ids=str)
+def test_where_no_centre_is_left_to_move_nothing_is_run(monkeypatch, model, runs):
+    """Two clusters are one pair: when that has been tried, the next run would begin at its end.
+
+    Under a metric that is learned it begins with the first metric, which is another run, once.
+    """
+    begun = []
+
+    def counted(problem, start, *given, **limits):
+        begun.append(start)
+        return run(problem, start, *given, **limits)
+
+    monkeypatch.setattr(relocation, "run", counted)
+    X = np.concatenate([np.arange(10.0), np.arange(100.0, 110.0)])[:, None]
+    clone(model).set_params(random_state=0).fit(X)
+    assert len(begun) == runs

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from coterie.cluster import DPMeans, RDPMeans
 from coterie.cluster.rdp.fit import start_from_labels
 from coterie.cluster.rdp.lambda_search import lambda_by_rule, n_covering
-from coterie.cluster.rdp.passes import RdpState, run_round
+from coterie.cluster.rdp.passes import RdpState, run_round, shuffled_rows
 from coterie.cluster.rdp.problem import RdpProblem, Xi, get_divergence
 from coterie.cluster.rdp.spectral import spectral_operator
 from coterie.constraints import Constraints
@@ -312,9 +312,7 @@ def test_many_openings_in_one_round_are_laid_out_anew():
 
 
 def test_the_order_of_many_rows_is_a_permutation():
-    from coterie.cluster.rdp.passes import _shuffled
-
     rng = np.random.default_rng(0)
     for count in (1, 4096, 4097, 10_000):
-        np.testing.assert_array_equal(np.sort(_shuffled(count, rng)), np.arange(count))
-    assert not np.array_equal(_shuffled(5000, rng), _shuffled(5000, rng))
+        np.testing.assert_array_equal(np.sort(shuffled_rows(count, rng)), np.arange(count))
+    assert not np.array_equal(shuffled_rows(5000, rng), shuffled_rows(5000, rng))

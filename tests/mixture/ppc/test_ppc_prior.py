@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import coterie
 from coterie.constraints import sample_pairs
 from coterie.mixture import PPC
+from coterie.mixture.ppc import start
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.regularization import CovariancePrior
 
@@ -146,6 +147,22 @@ def test_fewer_rows_than_columns():
 
 
 # -- the type ------------------------------------------------------------------------------------
+def test_no_start_is_found_that_nothing_begins_with(monkeypatch):
+    """One with the pairs, one without, and one for each third of the answers held out."""
+    fitted = []
+
+    class Counted(start.PCKMeans):
+        def fit(self, X, y=None, *, constraints=None, sample_weight=None):
+            fitted.append(constraints.n_pairs)
+            return super().fit(X, y, constraints=constraints, sample_weight=sample_weight)
+
+    monkeypatch.setattr(start, "PCKMeans", Counted)
+    X, y = load_iris(return_X_y=True)
+    known = sample_pairs(y, 30, random_state=0)
+    PPC(3, random_state=0).fit(X, constraints=known)
+    assert sorted(fitted) == [0, 20, 20, 20, 30]
+
+
 def test_auto_says_what_it_chose_and_every_method_goes_by_it(tmp_path):
     rng = np.random.default_rng(5)
     X, y = blobs(60, 2, 3, 4.0, rng)

@@ -38,7 +38,8 @@ def relocate(
     """What `found` becomes by moving centres, as long as the objective falls.
 
     `geometry` is the one to begin with where a metric is learned: metrics of clusters do not
-    move with their centres.
+    move with their centres. There, when no centre is left to move, the last try is the same
+    centres under that geometry.
     """
     learning = problem.settings.form is not None
     rng = np.random.default_rng(seed)
@@ -46,6 +47,10 @@ def relocate(
     count, failed = max(1, problem.settings.n_clusters // _AT_ONCE), 0
     while failed < _TRIES and not best.stopped and len(best.centers) > 1:
         start = _moved(problem, best, count, failed, rng)
+        if start is None and not learning:
+            break
+        if start is None:
+            start, failed = Start(best.centers.astype(problem.rows.dtype)), _TRIES
         under = geometry if learning else best.geometry
         most = max_iter if learning else min(_ITERATIONS, max_iter)
         tried = run(problem, start, under, max_iter=most, tol=tol, seed=seed)
@@ -62,10 +67,11 @@ def relocate(
 
 def _moved(
     problem: KMeansProblem, found: Result, count: int, skipped: int, rng: np.random.Generator
-) -> Start:
+) -> Start | None:
     """Centres (K, d) of which `count` have moved, those whose clusters cost least to join.
 
-    Pairs of clusters are taken as they rise in cost, none twice, after the `skipped` first.
+    Pairs of clusters are taken as they rise in cost, none twice, after the `skipped` first; None
+    if there are no more.
     """
     A = shared_metric(found.geometry.measure.A)
     counts, sums = (np.array(part) for part in found.assignment.statistics[:2])
@@ -80,6 +86,8 @@ def _moved(
         if len(free) == count + skipped:
             break
     joined, free = joined[skipped:], free[skipped:]
+    if not free:
+        return None
     counts[joined] += counts[free]
     sums[joined] += sums[free]
     centers = np.array(found.centers)

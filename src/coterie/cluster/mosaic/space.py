@@ -14,7 +14,7 @@ from coterie.cluster.mosaic.columns import Columns
 from coterie.cluster.mosaic.passes import FieldMap, Float32, RowValues, shares, values_near
 from coterie.data import Block, Rows, check_blocks, each_row, fold, join, map_blocks
 from coterie.distortions import Cosine
-from coterie.distortions.base import row_sums
+from coterie.distortions.rows import row_sums
 from coterie.distortions.whitening import whitening
 
 __all__ = [

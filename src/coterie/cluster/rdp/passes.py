@@ -19,7 +19,7 @@ from coterie.cluster.rdp import _kernels as kernels
 from coterie.cluster.rdp.problem import RdpProblem, Xi
 from coterie.cluster.statistics import Statistics, add
 
-__all__ = ["RdpState", "run_round"]
+__all__ = ["RdpState", "run_round", "shuffled_rows"]
 
 _TABLE = 1 << 22  # entries in the table of costs to freshly opened centres
 _MOST_ITEMS = 8192
@@ -127,7 +127,7 @@ class _Walk:
 
     def _sequence(self, rng: np.random.Generator | None) -> Array:
         if rng is not None:
-            return _shuffled(self.problem.core.n_nodes + len(self.beyond), rng)
+            return shuffled_rows(self.problem.core.n_nodes + len(self.beyond), rng)
         return np.argsort(
             np.concatenate([self.problem.core.first_rows, self.beyond]), kind="stable"
         )
@@ -174,7 +174,7 @@ class _Walk:
         self.opened.append(center)
 
 
-def _shuffled(count: int, rng: np.random.Generator) -> Array:
+def shuffled_rows(count: int, rng: np.random.Generator) -> Array:
     """0..count-1 in random order; where there are many, runs of neighbours stay together.
 
     Runs are shuffled, and the items of each run: a visit then finds its costs in the cache.

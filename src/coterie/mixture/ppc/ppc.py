@@ -5,31 +5,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from coterie._typing import FloatArray
 from coterie.base import broken_pairs
 from coterie.constraints import Constraints, PairTable
-from coterie.data import Rows, each_row, fold, join, map_blocks
 from coterie.exceptions import ApproximationWarning, InvalidParameter
-from coterie.extension import ExtensibleClusterer, Placed, Places
 from coterie.inference import engines
 from coterie.mixture.ppc.all_rows import posterior_of_all
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem
-from coterie.mixture.ppc.gaussians import (
-    RowWeights,
-    cluster_log_densities,
-    likeliest,
-    log_likelihood,
-    log_likelihoods,
-    shares,
-)
-from coterie.mixture.ppc.model import Mixture, MixtureShape, make_mixture, n_parameters
+from coterie.mixture.ppc.fitted import FittedMixture
+from coterie.mixture.ppc.gaussians import RowWeights
 from coterie.mixture.ppc.posteriors import pair_posteriors
 from coterie.mixture.ppc.preparation import (
     Starts,
@@ -38,7 +27,6 @@ from coterie.mixture.ppc.preparation import (
     make_prior,
     picked_for_being_apart,
 )
-from coterie.mixture.ppc.regularization import CovariancePrior
 from coterie.mixture.ppc.report import describe, warn_of_doubts
 from coterie.mixture.ppc.selection import choose_type
 from coterie.mixture.ppc.start import INITS, StartRows, type_of
@@ -52,7 +40,7 @@ SAMPLING = ("point", "chunklet")
 WEIGHTS_UPDATE = ("gradient", "proportions", "nonoverlapping", "grid")
 
 
-class PPC(ExtensibleClusterer):
+class PPC(FittedMixture):
     r"""Gaussian mixture with must-link and cannot-link pairs in the prior of the assignments.
 
     Maximises the penalised likelihood of Lu and Leen (2007, equation 2.6),
@@ -294,14 +282,6 @@ class PPC(ExtensibleClusterer):
         mixtures = starts.mixtures(problem, *limits)
         return problem, best_run(problem, mixtures, self.n_init, *limits)
 
-    def _shape(self, prior: CovariancePrior | None = None) -> MixtureShape:
-        """The shape as fitted, or as wanted before."""
-        wanted = self.covariance_type
-        if wanted == "auto":
-            wanted = getattr(self, "covariance_type_", "full")
-        size = int(self.n_components), int(self.components_per_cluster)
-        return MixtureShape(*size, wanted, self.reg_covar, prior)
-
     def _publish(self, problem: PpcProblem, constraints: Constraints, best: EmRun) -> None:
         mixture, core = best.state.mixture, problem.core.core
         found = posterior_of_all(
@@ -342,98 +322,6 @@ class PPC(ExtensibleClusterer):
         """
         check_is_fitted(self)
         return suspects(self.constraints_, self.pair_posteriors_, check_count("k", k))
-
-    # -- cluster numbers, and rows that join -----------------------------------------------------
-    def _count_clusters(self) -> int:
-        return int(self.weights_.size // self.components_per_cluster)
-
-    def _put_in_order(self, order: NDArray[np.int64]) -> None:
-        each = self.components_per_cluster
-        parts = (order[:, None] * each + np.arange(each)).ravel()
-        names = ["weights_", "means_"]
-        if len(np.atleast_1d(self.covariances_)) == len(parts) and type_of(self) != "tied":
-            names += ["covariances_", "precisions_cholesky_", "precisions_"]
-        for name in names:
-            setattr(self, name, getattr(self, name)[parts])
-        self.paired_resp_ = self.paired_resp_[:, order]
-        if hasattr(self, "resp_"):
-            self.resp_ = self.resp_[:, order]
-
-    def _places(self, X: Any) -> Places:
-        """Minus log π p(x | k); a pair costs its log-odds."""
-        plain = float(np.log(self.default_certainty / (1 - self.default_certainty)))
-        rows, mixture = self._new_rows(X)
-        joint = join(map_blocks(rows, cluster_log_densities, mixture), rows.n)
-        return Places(-joint, plain)
-
-    def _admit(self, X: Any, placed: Placed) -> None:
-        if hasattr(self, "resp_"):
-            self.resp_ = np.concatenate([self.resp_, self.predict_proba(X)])
-
-    # -- new rows ------------------------------------------------------------------------------
-    def _new_rows(self, X: Any) -> tuple[Rows, Mixture]:
-        """New rows, and the mixture as fitted, whatever was set since."""
-        check_is_fitted(self)
-        X = self._check_new_rows(X)
-        origin = self.weights_ @ self.means_
-        n_clusters = self.weights_.size // self.components_per_cluster
-        shape = self._shape()._replace(n_clusters=n_clusters, covariance_type=type_of(self))
-        mixture = make_mixture(self.weights_, self.means_ - origin, self.covariances_, shape)
-        return Rows(X, shift=origin), mixture
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """The most probable cluster of each row, (n,). Pairs concern the rows of `fit` only."""
-        rows, mixture = self._new_rows(X)
-        return join(map_blocks(rows, likeliest, mixture), rows.n)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Posterior of each row's cluster under the plain mixture, (n, K).
-
-        Of rows not in memory as `coterie.data.DerivedRows`, which are worked out as they are read.
-        """
-        rows, mixture = self._new_rows(X)
-        return each_row(rows, shares, mixture, mixture.shape.n_clusters)
-
-    def score_samples(self, X: Any) -> FloatArray:
-        """Log-density of each row under the plain mixture, (n,)."""
-        rows, mixture = self._new_rows(X)
-        return join(map_blocks(rows, log_likelihoods, mixture), rows.n)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of the rows."""
-        total, n, _ = self._log_likelihood(X)
-        return total / n
-
-    def bic(self, X: Any) -> float:
-        """Bayesian information criterion of the plain mixture on X; lower is better."""
-        total, n, free = self._log_likelihood(X)
-        return float(-2 * total + free * np.log(n))
-
-    def aic(self, X: Any) -> float:
-        """Akaike information criterion of the plain mixture on X; lower is better."""
-        total, _, free = self._log_likelihood(X)
-        return -2 * total + 2 * free
-
-    def _log_likelihood(self, X: Any) -> tuple[float, int, int]:
-        """Summed log-density of the rows, their number, and free parameters of the mixture."""
-        rows, mixture = self._new_rows(X)
-        total = fold(map_blocks(rows, log_likelihood, mixture))
-        return total, rows.n, n_parameters(mixture)
-
-    def sample(self, n_samples: int = 1) -> tuple[FloatArray, NDArray[np.int64]]:
-        """Draw rows (n, d) and their clusters (n,) from the mixture."""
-        check_is_fitted(self)
-        count = check_count("n_samples", n_samples)
-        rng = check_random_state(self.random_state)
-        n_components, d = self.means_.shape
-        sizes = rng.multinomial(count, self.weights_ / self.weights_.sum())
-        component = np.repeat(np.arange(n_components, dtype=np.int64), sizes)
-        rows = rng.standard_normal((count, d))
-        for g in range(n_components):
-            inside = component == g
-            root = np.linalg.cholesky(COVARIANCES[type_of(self)].matrix(self.covariances_, g, d))
-            rows[inside] = self.means_[g] + rows[inside] @ root.T
-        return rows, component // self.components_per_cluster
 
 
 def _check_passes(passes: Any) -> tuple[int, int] | None:

@@ -32,6 +32,7 @@ __all__ = [
     "find_starts",
     "fit_rows",
     "make_prior",
+    "start_with_pairs",
 ]
 
 
@@ -95,19 +96,31 @@ def find_starts(
     n_starts: int,
     rng: np.random.RandomState,
 ) -> Starts:
-    """`n_starts` starts of the kind `init` names."""
-    constraints = _heard(constraints)
+    """`n_starts` starts of the kind `init` names, and one without pairs if they may mislead."""
     alone_rng = np.random.RandomState()
     alone_rng.set_state(rng.get_state())  # the draws of a fit without pairs
-    size = (shape.n_clusters, shape.n_components)
     each = tuple(
-        find_start(given, constraints, *size, init, rng, number) for number in range(n_starts)
+        start_with_pairs(given, constraints, shape, init, rng, number) for number in range(n_starts)
     )
     alone = None
-    if isinstance(init, str) and init == "neighborhoods" and begins_without_pairs_too(constraints):
+    heard = _heard(constraints)
+    if isinstance(init, str) and init == "neighborhoods" and begins_without_pairs_too(heard):
         nothing = Constraints(constraints.n_samples)
-        alone = find_start(given, nothing, *size, init, alone_rng, 0)
+        alone = start_with_pairs(given, nothing, shape, init, alone_rng)
     return Starts(given, each, alone)
+
+
+def start_with_pairs(
+    given: StartRows,
+    constraints: Constraints,
+    shape: MixtureShape,
+    init: Any,
+    rng: np.random.RandomState,
+    number: int = 0,
+) -> Start:
+    """Start `number` by the pairs that say anything."""
+    size = (shape.n_clusters, shape.n_components)
+    return find_start(given, _heard(constraints), *size, init, rng, number)
 
 
 def make_prior(rows: Rows, starts: Starts, prior_rows: Any) -> CovariancePrior | None:
@@ -147,12 +160,4 @@ def picked_for_being_apart(constraints: Constraints) -> bool:
 def _heard(constraints: Constraints) -> Constraints:
     """The pairs that say anything: one of weight 0 is no pair."""
     heard = constraints.strength() > 0
-    if heard.all():
-        return constraints
-    return Constraints.from_arrays(
-        constraints.n_samples,
-        constraints.pairs[heard],
-        constraints.kind[heard],
-        weight=constraints.weight[heard],
-        certainty=constraints.certainty[heard],
-    )
+    return constraints if heard.all() else constraints.pick(heard)

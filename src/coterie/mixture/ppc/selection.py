@@ -23,7 +23,7 @@ from coterie.mixture.ppc.covariances import COVARIANCES
 from coterie.mixture.ppc.em import EmRun, PpcProblem, best_run, make_problem
 from coterie.mixture.ppc.gaussians import RowWeights, cluster_log_densities, log_sum_rows
 from coterie.mixture.ppc.model import Mixture, n_parameters
-from coterie.mixture.ppc.preparation import Starts, find_starts, make_prior
+from coterie.mixture.ppc.preparation import Starts, make_prior, start_with_pairs
 from coterie.mixture.ppc.start import Start, StartRows, mixture_of
 
 __all__ = ["Choice", "choose_type"]
@@ -129,15 +129,16 @@ def _folds(problem: PpcProblem, starts: Starts, constraints: Constraints, init: 
     found = []
     for part in np.array_split(order, min(_FOLDS, n_distinct)) if n_distinct else ():
         held_out = np.isin(which, part)  # with all that was said about these two rows
-        known = _some(constraints, said[~held_out])
+        known = constraints.pick(said[~held_out])
         core = CoreGraph(known, shape.n_clusters, settings, seed, weights if weights.size else None)
         own = starts
         if isinstance(init, str) and init in ("neighborhoods", "mosaic"):  # those that hear pairs
-            own = find_starts(starts.given, known, shape, init, 1, np.random.RandomState(seed))
+            rng = np.random.RandomState(seed)
+            own = Starts(starts.given, (start_with_pairs(starts.given, known, shape, init, rng),))
         if shape.prior is not None:  # it knows the clusters of the start
             shape = shape._replace(prior=make_prior(problem.rows, own, shape.prior.rows))
         without = make_problem(problem.rows, problem.weights, core, shape, "proportions")
-        found.append(_Fold(without, own.each[0], _some(constraints, said[held_out])))
+        found.append(_Fold(without, own.each[0], constraints.pick(said[held_out])))
     return found
 
 
@@ -145,17 +146,6 @@ def _which_rows(pairs: IntArray) -> tuple[IntArray, int]:
     """Numbers (m,) of the two rows of each pair, and how many two rows there are."""
     distinct, which = np.unique(pairs, axis=0, return_inverse=True)
     return which.ravel(), distinct.shape[0]
-
-
-def _some(constraints: Constraints, pairs: IntArray) -> Constraints:
-    """Some of the pairs, by number."""
-    return Constraints.from_arrays(
-        constraints.n_samples,
-        constraints.pairs[pairs],
-        constraints.kind[pairs],
-        weight=constraints.weight[pairs],
-        certainty=constraints.certainty[pairs],
-    )
 
 
 def _candidate(

@@ -39,13 +39,14 @@ class Subtrees:
         costs = np.column_stack([forest.same, forest.differ])
         kinds, kind_of_entry = np.unique(costs, axis=0, return_inverse=True)
         self._same, self._differ = np.exp(-kinds).T.copy()
-        edge_kind = np.append(kind_of_entry.ravel(), 0)[plan.up]  # of a root: not looked at
+        order, parent, up, _ = plan.forest
+        edge_kind = np.append(kind_of_entry.ravel(), 0)[up]  # of a root: not looked at
         most = self._powers.size + 2 * forest.n_nodes
         left, right = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
         times = np.zeros(most)
         table = np.full(2 ** math.ceil(math.log2(2 * most)), -1, dtype=np.int64)
         count = _subtree_kernels.find_steps(
-            plan.order, plan.parent, node_kind.ravel(), edge_kind, left, right, times, table
+            order, parent, node_kind.ravel(), edge_kind, left, right, times, table
         )
         self._steps = left[:count].copy(), right[:count].copy(), times[:count].copy()
         shape = (count, forest.n_labels)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from coterie._typing import FloatArray, IntArray
 from coterie.constraints import Constraints
 from coterie.data import Rows, check_blocks, fold, gather, map_blocks, one_thread, without_gaps
-from coterie.distortions.base import refuse
+from coterie.distortions.rows import refuse
 from coterie.exceptions import InvalidParameter
 from coterie.mixture.tvclust.passes import RowWeights, column_squares, column_sums, count_sums
 from coterie.validation import check_first_labels

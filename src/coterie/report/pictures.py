@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from coterie._typing import FloatArray
 from coterie.plot.layout import FlatMap
-from coterie.report._html import Html, tag
-from coterie.report._records import number
+from coterie.report.html import Html, tag
+from coterie.report.shown import number
 
 __all__ = ["COLORS", "SHAPES", "curve", "flat_map", "swatch"]
 

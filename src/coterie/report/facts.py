@@ -23,8 +23,8 @@ from coterie.plot.inputs import (
     names_of,
 )
 from coterie.plot.layout import FlatMap, lay_out, project
-from coterie.report._records import Records, Units, read_ids, read_units
 from coterie.report.clusters import Cluster, describe, moments, words_alone
+from coterie.report.shown import Records, Units, read_ids, read_units
 
 __all__ = ["Facts", "Truth", "gather"]
 

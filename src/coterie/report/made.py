@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from coterie.report._blocks import Section, section, table
-from coterie.report._records import shorten
+from coterie.report.blocks import Section, section, table
+from coterie.report.shown import shorten
 from coterie.versions import versions
 
 __all__ = ["how_it_was_made"]

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from coterie.report._blocks import Section, bar_cell, section, table
-from coterie.report._facts import MOST_COMPARED, MOST_DETAILED, Facts
-from coterie.report._html import Html, joined, tag
-from coterie.report._pictures import COLORS, curve, flat_map, swatch
-from coterie.report._records import number, on_scale
-from coterie.report._words import count, percent, standing_out, summary
+from coterie.report.blocks import Section, bar_cell, section, table
 from coterie.report.clusters import Cluster
+from coterie.report.facts import MOST_COMPARED, MOST_DETAILED, Facts
+from coterie.report.html import Html, joined, tag
+from coterie.report.pictures import COLORS, curve, flat_map, swatch
+from coterie.report.shown import number, on_scale
+from coterie.report.words import count, percent, standing_out, summary
 
 __all__ = [
     "clusters",

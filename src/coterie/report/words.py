@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.report._facts import Facts
-from coterie.report._records import on_scale
 from coterie.report.clusters import Cluster
+from coterie.report.facts import Facts
+from coterie.report.shown import on_scale
 
 __all__ = ["count", "listed", "percent", "standing_out", "summary"]
 

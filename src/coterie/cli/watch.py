@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from coterie.cli._command import Talk
+from coterie.cli.command import Talk
 from coterie.progress import (
     COMPILING,
     Blocks,
@@ -24,11 +24,11 @@ from coterie.progress import (
     watching_blocks,
 )
 
-__all__ = ["announce", "shown", "watched"]
+__all__ = ["TURN", "Bar", "announce", "shown", "watched"]
 
 _PATIENCE = 2.0  # seconds before a bar is worth its lines
 _BLINK = 0.1  # seconds between two counts of blocks
-_TURN = 1.0  # seconds without a word after which another thread's loop is shown instead
+TURN = 1.0  # seconds without a word after which another thread's loop is shown instead
 
 
 @contextmanager
@@ -97,7 +97,7 @@ class Bar:
         self.step: Step | None = None
         self.blocks: Blocks | None = None
         self.counted_at = -_BLINK
-        self.shown_thread, self.shown_at = 0, -_TURN
+        self.shown_thread, self.shown_at = 0, -TURN
         self.turns = threading.RLock()
 
     def open(self) -> None:
@@ -116,7 +116,7 @@ class Bar:
         """
         with self.turns:
             now, thread = time.monotonic(), threading.get_ident()
-            if thread == self.shown_thread or now - self.shown_at > _TURN:
+            if thread == self.shown_thread or now - self.shown_at > TURN:
                 self.shown_thread, self.shown_at = thread, now
                 if self.progress is not None and self.step and step.step <= self.step.step:
                     self.progress.reset(self.task)  # another loop: another start, another stage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from coterie.report._blocks import Section
-from coterie.report._html import raw, safe, tag
+from coterie.report.blocks import Section
+from coterie.report.html import raw, safe, tag
 
 __all__ = ["POLICY", "page"]
 

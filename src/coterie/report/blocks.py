@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from coterie.report._html import Html, tag
+from coterie.report.html import Html, tag
 
 __all__ = ["Cell", "Section", "bar_cell", "section", "table", "waterfall"]
 
