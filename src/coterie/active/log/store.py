@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,7 @@ class AnswerStore:
         self.path = Path(path)
         self._process = os.getpid()
         self._lock = FileLock(self.path)
+        self._is_new = not os.path.lexists(self.path)
         try:
             self._refuse_emptied()
             self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
@@ -257,6 +258,9 @@ class AnswerStore:
     def _last_event(self) -> int:
         return int(self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
 
+    def _is_used(self) -> bool:
+        return self._last_event() > 0 or next(iter(self.calls), None) is not None
+
     def numbers_of(self, key: str) -> list[int] | None:
         """Numbers of the answers that came with this request; None if it never came."""
         found = self._db.execute(
@@ -328,10 +332,17 @@ class AnswerStore:
 
     def answers(self) -> list[Answer]:
         """Answers in force: those not undone or retracted."""
-        timeline = Timeline()
-        for event in self.events():
-            timeline.append(event)
-        return timeline.answers()
+        return self.timeline().answers()
+
+    def timeline(self, read: Callable[[Event], Event] = lambda event: event) -> Timeline:
+        """All that happened; `read` puts rows of now in the place of those of the log."""
+        made = Timeline()
+        try:
+            for event in self.events():
+                made.append(read(event))
+        except LookupError as error:
+            raise self._unusable(f"it holds {error}") from error
+        return made
 
     # -- export ----------------------------------------------------------------------------
     def constraints(self, ids: Sequence[str] | None = None) -> Constraints:
@@ -403,17 +414,27 @@ class AnswerStore:
                 copy.close()
 
     # -- closing ---------------------------------------------------------------------------
-    def close(self) -> None:
-        """Give the file free; what was appended stays."""
-        if hasattr(self, "_db") and os.getpid() == self._process:  # SQLite's locks are the parent's
+    def close(self, *, forget_unused: bool = False) -> None:
+        """Give the file free; what was appended stays.
+
+        A log that was made by opening it, and that holds no event and no call of a program, is
+        removed with `forget_unused`, as after an error: it may be tied to rows that nobody means
+        to keep.
+        """
+        ours = hasattr(self, "_db") and os.getpid() == self._process  # else SQLite's locks are not
+        forget = forget_unused and ours and self._is_new and not self._is_used()
+        if ours:
             self._db.close()
-        self._lock.release()
+        self._is_new = False
+        if forget:
+            self.path.unlink(missing_ok=True)
+        self._lock.release(remove=forget)
 
     def __enter__(self) -> AnswerStore:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(forget_unused=kind is not None)
 
     def __repr__(self) -> str:
         return f"AnswerStore({str(self.path)!r})"
