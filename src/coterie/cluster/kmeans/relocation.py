@@ -44,7 +44,10 @@ def relocate(
     rng = np.random.default_rng(seed)
     best = go_on(problem, found, max_iter, tol, seed)
     count, failed = max(1, problem.settings.n_clusters // _AT_ONCE), 0
-    while failed < _TRIES and not best.stopped and len(best.centers) > 1:
+    # Of K clusters K // 2 pairs share none. A try that moves nothing is the same run again, but
+    # where a metric is learned: it begins with the first metric then, once.
+    tries = min(_TRIES, len(best.centers) // 2 + learning)
+    while failed < tries and not best.stopped and len(best.centers) > 1:
         start = _moved(problem, best, count, failed, rng)
         under = geometry if learning else best.geometry
         most = max_iter if learning else min(_ITERATIONS, max_iter)
