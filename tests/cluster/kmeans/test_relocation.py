@@ -7,6 +7,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from coterie import LCVQE, COPKMeans, HMRFKMeans, MPCKMeans, PCKMeans
+from coterie.cluster.kmeans import relocation
 from coterie.constraints import sample_pairs
 
 
@@ -65,3 +66,19 @@ def test_as_many_clusters_as_rows_and_equal_rows():
     assert np.unique(PCKMeans(5, random_state=0).fit(X).labels_).size == 5
     every = np.arange(7.0)[:, None]
     assert np.unique(PCKMeans(7, random_state=0).fit(every).labels_).size == 7
+
+
+@pytest.mark.parametrize(("k", "runs"), [(2, 1), (3, 1), (4, 2), (6, 3)])
+def test_no_run_moves_nothing(k, runs, monkeypatch):
+    """With two or three clusters only one pair can be joined; the same run was made three times."""
+    moved = []
+    run = relocation.run
+
+    def counted(problem, start, *rest, **how):
+        moved.append(start)
+        return run(problem, start, *rest, **how)
+
+    monkeypatch.setattr(relocation, "run", counted)
+    X = np.repeat(np.eye(k) * 9, 5, axis=0) + np.random.default_rng(0).normal(size=(5 * k, k))
+    PCKMeans(k, random_state=0).fit(X)
+    assert len(moved) == runs  # every one fails: the clusters are as they should be
