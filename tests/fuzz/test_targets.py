@@ -82,3 +82,9 @@ def test_one_cluster_and_rows_that_are_kept_apart():
     X = np.random.default_rng(0).normal(size=(7, 2))
     with pytest.raises(InfeasibleConstraints, match="rows 0, 1"):
         Mosaic(1, random_state=0).fit(X, constraints=hard)
+
+
+@pytest.mark.parametrize("seed", [2002982273, 2143692235, 1416707877])
+def test_forged_logs_that_ended_in_errors_that_named_nothing(seed, tmp_path):
+    """A redo of nothing, an answer that is no word, a row with the number 2^62."""
+    forged_log(seed, tmp_path)

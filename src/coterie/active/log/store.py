@@ -27,9 +27,9 @@ from coterie.active.log.row_ids import (
 )
 from coterie.active.log.schema import MIGRATIONS, statements
 from coterie.active.log.sums import add_functions, damages, sum_schema
-from coterie.active.query import Answer
+from coterie.active.query import ANSWERS, Answer
 from coterie.constraints import Constraints
-from coterie.exceptions import AnswerNotSaved, AnswersMismatch
+from coterie.exceptions import AnswerNotSaved, AnswersMismatch, CoterieError
 from coterie.files import new_file
 from coterie.parameters import check_arguments
 
@@ -178,7 +178,14 @@ class AnswerStore:
         elif self.seed != seed:
             self._refuse_seed(seed)
         hashes = row_hashes(X) if contents is None else text_hashes(contents)
-        bound, fresh, edited, removed = match_ids(self._listed_ids(), ids, hashes)
+        try:
+            bound, fresh, edited, removed = match_ids(self._listed_ids(), ids, hashes)
+        except (MemoryError, ValueError) as error:  # an array up to the largest number
+            if isinstance(error, CoterieError):
+                raise
+            raise self._unusable(
+                f"the numbers of its rows are no numbers of rows: {error}"
+            ) from error
         if begun is not None and fresh.size == len(ids):
             raise AnswersMismatch(
                 f"{self.path} holds answers about other rows: none of its {len(removed)} ids "
@@ -307,6 +314,8 @@ class AnswerStore:
         ) in self._db.execute(query):
             asked = {"why": why, "gain": gain}
             if operation == "answer":
+                if word not in ANSWERS:
+                    raise self._unusable(f"answer {number} is {word!r}")
                 answer = Answer(number, (i, j), word, sure, who, time, phase, step)
                 yield Event(operation, answer, target, asked, text, step)
             else:
