@@ -88,3 +88,9 @@ def test_one_cluster_and_rows_that_are_kept_apart():
 def test_forged_logs_that_ended_in_errors_that_named_nothing(seed, tmp_path):
     """A redo of nothing, an answer that is no word, a row with the number 2^62."""
     forged_log(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [594634010, 1484862123])
+def test_a_soft_group_of_more_rows_than_labels_is_no_hard_one(seed, tmp_path):
+    """Found by `make fuzz`: after a fit without pairs, "no labelling meets the hard edges"."""
+    hard_labels(seed, tmp_path)
