@@ -94,3 +94,9 @@ def test_forged_logs_that_ended_in_errors_that_named_nothing(seed, tmp_path):
 def test_a_soft_group_of_more_rows_than_labels_is_no_hard_one(seed, tmp_path):
     """Found by `make fuzz`: after a fit without pairs, "no labelling meets the hard edges"."""
     hard_labels(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1461222970, 341658137, 1572766044])
+def test_a_damaged_npz_is_told_by_its_name(seed, tmp_path):
+    """Found by `make fuzz`: the system's "Invalid argument", of a place before the file's start."""
+    rows_in_files(seed, tmp_path)
