@@ -129,13 +129,17 @@ def how(row: dict[str, Any]) -> str:
 
 def table(kept: dict[str, dict[str, Any]]) -> str:
     """The peaks as a Markdown table."""
-    lines = ["| estimator | peak, as a multiple of X | fit |", "|---|--:|---|"]
+    from reliability import when
+
     from coterie.estimators import ESTIMATORS, estimator_class
+
+    lines = ["| estimator | peak, as a multiple of X | fit | when, commit |", "|---|--:|---|---|"]
 
     for name in ESTIMATORS:
         if name in kept:
             cls = estimator_class(name).__name__
-            lines.append(f"| {cls} | {kept[name]['times']:.2f} | {how(kept[name])} |")
+            row = kept[name]
+            lines.append(f"| {cls} | {row['times']:.2f} | {how(row)} | {when(row)} |")
     return "\n".join(lines)
 
 
@@ -147,12 +151,12 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.alone:
         return fit(asked.alone)
-    from reliability import keep_memory
+    from reliability import keep_memory, measured
 
     from coterie.estimators import ESTIMATORS
 
     for name in asked.names or ESTIMATORS:
-        row = measure(name, asked.limit)
+        row = measure(name, asked.limit) | measured()
         print(f"{name}: {row['times']:.2f} x X, {how(row)}", flush=True)
         keep_memory(name, row)
 

@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -91,15 +92,31 @@ def _tried(case: Any) -> int:
     return int(found[0]) if found else 1
 
 
+def measured() -> dict[str, str]:
+    """When something is measured, and of which commit."""
+    asked = ["git", "rev-parse", "--short=7", "HEAD"]
+    commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    return {"date": date.today().isoformat(), "commit": commit.stdout.strip()}
+
+
+def when(row: dict[str, Any]) -> str:
+    """That, in words; rows that were kept before it was noted have neither."""
+    return f"{row['date']}, {row['commit']}" if "date" in row else "before 2026-11-18"
+
+
 def table(kept: dict[str, dict[str, Any]]) -> str:
     """The counts as a Markdown table."""
-    lines = ["| what was tried | cases | tests | that failed | run |", "|---|--:|--:|--:|---|"]
+    lines = [
+        "| what was tried | cases | tests | that failed | run | when, commit |",
+        "|---|--:|--:|--:|---|---|",
+    ]
     for name, (what, _) in TOPICS.items():
         if name in kept:
             row = kept[name]
             run = "short" if row["quick"] else "long"
             lines.append(
-                f"| {what} | {row['tried']:,} | {row['tests']} | {row['failed']} | {run} |"
+                f"| {what} | {row['tried']:,} | {row['tests']} | {row['failed']} | {run} | "
+                f"{when(row)} |"
             )
     return "\n".join(lines)
 
@@ -137,7 +154,7 @@ def main() -> int:
         if name == "memory":
             subprocess.run([sys.executable, Path(__file__).with_name("peak_memory.py")], check=True)
             continue
-        row = run_topic(TOPICS[name][1], asked.quick) | {"quick": asked.quick}
+        row = run_topic(TOPICS[name][1], asked.quick) | {"quick": asked.quick} | measured()
         failed |= bool(row["failed"])
         keep({name: row})
     return int(failed)

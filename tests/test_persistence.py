@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.decomposition import PCA
 
-from coterie import GPKMeans, PCKMeans, persistence
+from coterie import Dossier, GPKMeans, PCKMeans, load, persistence
 from coterie.constraints import Constraints, PairTable
 from coterie.distortions import Bregman, KLDivergence, Mahalanobis
 from coterie.exceptions import InvalidModel
@@ -415,3 +415,16 @@ def test_parameters_that_are_gone_and_changed_nothing_are_passed_over(tmp_path):
     (folder / "model.json").write_text(json.dumps(index))
     with pytest.raises(InvalidModel, match="invented"):
         persistence.load(folder)
+
+
+@pytest.mark.parametrize("label", [2**31, 2**63 - 1])
+def test_a_label_beyond_all_clusters_is_refused(label, tmp_path):
+    """By `make fuzz`: numpy's bincount wrote beyond its array and ended the process (2^63 - 1)."""
+    X = np.array([["ann"], ["anne"], ["bob"], ["bobby"]], dtype=object)
+    model = Dossier().fit(X)
+    labels = np.array(model.labels_)
+    labels[-1] = label
+    model.labels_ = labels
+    model.save(tmp_path / "model")
+    with pytest.raises(InvalidModel, match=f"labels_ numbers a cluster {label} for 4 rows"):
+        load(tmp_path / "model")

@@ -134,3 +134,13 @@ def test_of_clusters_that_share_as_many_rows_the_one_with_the_number_keeps_it():
     both = np.zeros(24, dtype=np.int64)
     for halves in (np.repeat([0, 1], 12), np.repeat([1, 0], 12)):
         assert (renumber(halves, like=both) == halves).all()
+
+
+@pytest.mark.parametrize("label", [2**31, 2**63 - 1])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_label_beyond_all_clusters_is_refused(label, side):
+    """An OverflowError of scipy's, or an array up to the largest number."""
+    labels = [np.array([0, 0, 1]), np.array([0, 0, 1])]
+    labels[side][2] = label
+    with pytest.raises(InvalidData, match=f"labels hold {label} for 3 rows"):
+        diff(*labels)

@@ -1,6 +1,18 @@
-"""`python -m coterie`: the command line where `coterie` is not in the path."""
+"""`python -m coterie`, and what the command `coterie` starts."""
 
-from coterie.cli.main import main
+import os
+
+__all__ = ["run"]
+
+
+def run() -> None:
+    """The command line; Ctrl-C while it is loaded ends it without a traceback."""
+    try:
+        from coterie.cli.main import main
+    except KeyboardInterrupt:
+        os._exit(130)  # nothing was begun
+    main(prog_name="coterie")
+
 
 if __name__ == "__main__":
-    main(prog_name="coterie")
+    run()

@@ -103,6 +103,9 @@ class UndecidedFeasibility(CoterieError, RuntimeError):
 class InvalidData(CoterieError, ValueError):
     """Rows that the chosen distortion or estimator cannot use; the message names row and column."""
 
+    #: Row, column and what is wrong there, where it is one entry of X.
+    entry: tuple[int, int, str] | None = None
+
 
 class InvalidCells(InvalidData, TypeError):
     """Rows with something in them that is no number at all, a dict for instance."""

@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from coterie.exceptions import CoterieError, InvalidModel
@@ -20,12 +21,29 @@ __all__ = ["guard_uses", "guarded", "mark_loaded"]
 
 # A fit may go on from what was learned before (`warm_start`).
 _USES = ("predict", "predict_proba", "transform", "score", "extend", "fit", "renumber_like")
+_CLUSTERS = 1 << 20  # as many may have a number, however few rows there are
 _NOT_ITS_OWN = (CoterieError, MemoryError, NotFittedError, OSError, Warning)
 
 
 def mark_loaded(model: Any, folder: str) -> None:
     """Remember where a model came from; a clone of it does not."""
+    _check_labels(vars(model).get("labels_"), folder)
     vars(model)["_loaded_from"] = folder
+
+
+def _check_labels(labels: Any, folder: str) -> None:
+    """Refuse labels that number no clusters: what counts by them would need room up to the largest.
+
+    Of the largest number there is, numpy's `bincount` makes room for none, and writes beyond it.
+    """
+    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or not labels.size:
+        return
+    largest = int(labels.max())
+    if largest >= max(labels.size, _CLUSTERS):
+        raise InvalidModel(
+            f"the model in {folder} was changed: labels_ numbers a cluster {largest} for "
+            f"{labels.size} rows."
+        )
 
 
 def guard_uses(cls: type) -> None:

@@ -19,6 +19,7 @@ from coterie.parameters import check_arguments
 
 __all__ = ["Difference", "diff", "renumber", "shared_rows"]
 
+_CLUSTERS = 1 << 20  # as many may have a number, however few rows there are
 _LISTED = 0.1  # share of a cluster's rows below which a move is no split or merge
 
 
@@ -255,6 +256,12 @@ def _labels(labels: ArrayLike) -> NDArray[np.int64]:
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InvalidData(
             f"labels have shape {given.shape} and type {given.dtype}; give one whole number a row."
+        )
+    largest = int(given.max(initial=0))
+    if largest >= max(given.size, _CLUSTERS):  # tables of clusters go up to the largest
+        raise InvalidData(
+            f"labels hold {largest} for {given.size} rows; number the clusters from 0, for "
+            "instance by np.unique(labels, return_inverse=True)."
         )
     return given.astype(np.int64)
 

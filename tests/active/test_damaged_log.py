@@ -109,6 +109,23 @@ def test_a_forged_number_of_a_log_is_told(log, tmp_path):
         open_session(path)
 
 
+@pytest.mark.parametrize("operation", ["undo", "redo"])
+def test_a_forged_undo_or_redo_of_nothing_is_told(operation, log, tmp_path):
+    """By `make fuzz`: an IndexError; and a forged undo took back what others had answered."""
+    path = tmp_path / "a.db"
+    shutil.copy(log[0], path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        add_functions(db)
+        db.execute(
+            "INSERT INTO events (operation, annotator) VALUES (?, 'nobody who answered')",
+            (operation,),
+        )
+    with AnswerStore(path) as store, pytest.raises(AnswersMismatch, match="without"):
+        store.answers()
+    with pytest.raises(AnswersMismatch, match=f"it holds an? {operation} without"):
+        open_session(path)
+
+
 def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):
     path = tmp_path / "a.db"
     shutil.copy(log[0], path)

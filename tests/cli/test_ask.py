@@ -336,3 +336,20 @@ def test_questions_go_to_a_file_and_answers_come_from_one(data, tmp_path, name):
         assert "Constraints" in read.output
     missing = asked(data, *HOW, "--read-answers", tmp_path / "none.csv")
     assert missing.exit_code == 2
+
+
+def test_a_log_of_rows_that_cannot_be_used_is_not_left(tmp_path):
+    """Found by `make fuzz`: it was tied to them, and refused the rows once they were mended."""
+    data, log = tmp_path / "rows.csv", tmp_path / "new.db"
+    ask = ["ask", str(data), "--id", "id", "-k", "2", "--answers", str(log)]
+    ask += ["--write-questions", str(tmp_path / "q.csv"), "--count", "2"]
+    data.write_text("id,x\na,1\nb,1e300\nc,3\nd,9\n")
+    done = CliRunner().invoke(main, ask)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+    data.write_text("id,x\na,1\nb,2\nc,3\nd,9\n")
+    done = CliRunner().invoke(main, ask)
+    assert done.exit_code == 0, done.output
+    data.write_text("id,x\na,1\nb,1e300\nc,3\nd,9\n")
+    assert CliRunner().invoke(main, ask).exit_code == 2
+    assert log.exists()  # it was there before

@@ -112,6 +112,13 @@ def whole_parquet(write=parquet.write_table, **columns):
 BINARY = whole_parquet()
 CASES = [
     # -- text tables
+    data(
+        "a number too large for squares",
+        "id,x,y\na,1,2\nb,1e300,3\nc,4,5\n",
+        "data.csv, 'b' (line 3), column 'x' is 1e+300: squared distances of such values overflow",
+        "--id",
+        "id",
+    ),
     data("empty file", "", "data.csv is empty"),
     data("blank file", "\n\n  \n", "data.csv is empty"),
     data("only a BOM", b"\xef\xbb\xbf", "data.csv is empty"),

@@ -81,7 +81,7 @@ def test_ctrl_c_twice_stops_at_once_and_writes_nothing(data, run, monkeypatch):
     before = listing(".")
     result = run(*FIT, "-o", "o.csv", "--save", "m")
     assert result.exit_code == Exit.INTERRUPTED
-    assert "nothing was written" in result.stderr
+    assert "nothing is half written" in result.stderr
     assert listing(".") == before
 
 

@@ -29,12 +29,13 @@ def test_the_wrong_pair_is_first_and_probably_wrong(planted, run, method):
     result = run("suspects", "data.csv", "pairs.csv", *HOW, "--method", method, "-n", 3, "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
-    assert (told["method"], told["measure"], told["n_shown"]) == (method, "p_wrong", 3)
-    assert told["n_pairs"] == 21
-    first, second, _ = told["pairs"]
+    assert (told["method"], told["measure"]) == (method, "p_wrong")
+    assert (told["n_pairs"], told["n_shown"]) == (21, len(told["pairs"]))
+    first, *others = told["pairs"]
     assert (first["a"], first["b"], first["kind"]) == ("a0", "b1", "must")
     assert first["value"] > 0.5
-    assert second["value"] < 0.1
+    assert len(others) <= 2
+    assert all(0.01 <= other["value"] < 0.1 for other in others)
     assert first["a_cluster"] != first["b_cluster"]
     assert (first["a_record"]["town"], first["b_record"]["town"]) == ("Ulm", "Rom")
 
@@ -56,7 +57,7 @@ def test_in_words_the_records_stand_side_by_side(planted, run):
 
 def test_without_doubtful_pairs_none_is_said_to_be_wrong(data, run):
     result = run("suspects", "data.csv", "pairs.csv", *HOW)
-    assert "Of 3 pairs mosaic holds none to be wrong" in result.stdout
+    assert "Of 3 pairs mosaic doubts none" in result.stdout
 
 
 def test_of_methods_that_do_not_weigh_pairs_the_broken_ones_are_shown(planted, run):
@@ -78,7 +79,8 @@ def test_a_saved_model_says_the_same_as_one_fitted_now(planted, run):
     then = run("suspects", "data.csv", "pairs.csv", "--model", "m", "--json").stdout
     assert json.loads(now) == json.loads(then)
     table = load_bundle(Path("m")).model.suspect_pairs(10)
-    assert [pair["value"] for pair in json.loads(then)["pairs"]] == table.value.tolist()
+    doubted = table.value[table.value >= 0.01]
+    assert [pair["value"] for pair in json.loads(then)["pairs"]] == doubted.tolist()
 
 
 @pytest.mark.parametrize(
@@ -115,12 +117,12 @@ def test_the_output_is_a_table_that_serves_as_pairs_again(planted, run, rows):
     assert result.exit_code == 0, result.output
     assert "Pairs in s.csv" in result.stdout
     listed = rows("s.csv")
-    assert len(listed) == 4
+    assert 1 <= len(listed) <= 4
     assert (listed[0]["a"], listed[0]["b"], listed[0]["kind"]) == ("a0", "b1", "must")
     assert float(listed[0]["p_wrong"]) > 0.5
     assert (listed[0]["a: town"], listed[0]["b: town"]) == ("Ulm", "Rom")
     again = run("check", "data.csv", "s.csv", "--id", "id", "--json")
-    assert json.loads(again.stdout)["n_pairs"] == 4
+    assert json.loads(again.stdout)["n_pairs"] == len(listed)
     assert run("suspects", "data.csv", "pairs.csv", *HOW, "-o", "s.csv").exit_code == (
         Exit.NOT_WRITTEN
     )
@@ -177,3 +179,14 @@ def test_the_probability_has_one_name_everywhere(method, data, run):
     assert told["measure"] == "p_wrong"
     assert run("fit", *given[:1], "--constraints", *given[1:], "--save", "m").exit_code == 0
     assert load_bundle("m").model.suspect_pairs(2).name == "p_wrong"
+
+
+def test_a_pair_that_is_surely_right_is_no_suspect(data, run):
+    """Such pairs were listed as "wrong with probability 0.00"."""
+    for method in ("mosaic", "ppc"):
+        result = run("suspects", data, "pairs.csv", "--id", "id", "-k", 3, "--method", method)
+        assert result.exit_code == 0, result.output
+        assert "probability 0.00" not in result.stdout
+    shown = run("suspects", data, "pairs.csv", "--id", "id", "-k", 3, "--method", "ppc", "--json")
+    values = [pair["value"] for pair in json.loads(shown.stdout)["pairs"]]
+    assert all(value >= 0.01 for value in values)

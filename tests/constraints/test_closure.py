@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.constraints import Constraints
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InvalidConstraints, InvalidParameter
 from reference import constraints as naive
 
 
@@ -143,3 +143,10 @@ def test_twin_agrees_on_a_known_case():
     c = Constraints(4, [(0, 1), (1, 2)], [(0, 2)])
     assert not naive.consistent(c)
     assert naive.consistent(naive.without(c, 0))
+
+
+@pytest.mark.parametrize("n", [2**49, 2**62, 2**70])
+def test_more_rows_than_there_are_addresses_are_refused(n):
+    """`closure` ended in numpy's error about an array that is too big."""
+    with pytest.raises(InvalidConstraints, match=f"n_samples={n} is more rows than"):
+        Constraints(n)

@@ -63,7 +63,6 @@ def test_whole_files_are_read(ending, folder):
 
 def test_an_arrow_file_that_ended_the_process(folder):
     """Offsets of a text column that point before its letters: seed 86 of the mutations."""
-    assert ENDINGS[86 % len(ENDINGS)] == "arrow"
     (folder / "broken.arrow").write_bytes(mutated("arrow", random.Random(86)))
     with pytest.raises(InvalidData, match="not a whole Arrow file"):
         read_table("broken.arrow")

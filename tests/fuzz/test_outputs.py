@@ -163,6 +163,10 @@ def remove_new(folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+#: How a command that a signal reaches may end.
+ENDS = (Exit.DONE, Exit.STOPPED_EARLY, Exit.INTERRUPTED, Exit.TERMINATED, Exit.HUNG_UP)
+
+
 def at_random_moments(folder, kind, count, arguments):
     """How often the command was stopped; every time its folder is as before or complete."""
     begun = time.monotonic()
@@ -176,11 +180,14 @@ def at_random_moments(folder, kind, count, arguments):
         remove_new(folder)
         moment = random.Random(seed).uniform(0, longest)
         timer = threading.Timer(moment, os.kill, [os.getpid(), kind])
-        timer.start()
         code = None
         try:
             try:
-                code = run(*arguments).exit_code
+                timer.start()
+                done = run(*arguments)
+                code = done.exit_code
+                assert code in ENDS, (seed, code, done.output)
+                assert "Traceback" not in done.output, seed
             finally:
                 timer.cancel()
                 timer.join()
@@ -200,15 +207,17 @@ def at_random_moments(folder, kind, count, arguments):
     return stopped
 
 
-KINDS = {"ctrl-c": signal.SIGINT, "term": signal.SIGTERM}
+KINDS = {"ctrl-c": signal.SIGINT, "term": signal.SIGTERM, "hang-up": signal.SIGHUP}
 
 
 @pytest.fixture
 def outside():
     """A signal that comes when no command runs ends nothing."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    ending = (signal.SIGTERM, signal.SIGHUP)
+    before = {kind: signal.signal(kind, signal.default_int_handler) for kind in ending}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for kind, how in before.items():
+        signal.signal(kind, how)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -82,3 +82,21 @@ def test_one_cluster_and_rows_that_are_kept_apart():
     X = np.random.default_rng(0).normal(size=(7, 2))
     with pytest.raises(InfeasibleConstraints, match="rows 0, 1"):
         Mosaic(1, random_state=0).fit(X, constraints=hard)
+
+
+@pytest.mark.parametrize("seed", [2002982273, 2143692235, 1416707877])
+def test_forged_logs_that_ended_in_errors_that_named_nothing(seed, tmp_path):
+    """A redo of nothing, an answer that is no word, a row with the number 2^62."""
+    forged_log(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [594634010, 1484862123])
+def test_a_soft_group_of_more_rows_than_labels_is_no_hard_one(seed, tmp_path):
+    """Found by `make fuzz`: after a fit without pairs, "no labelling meets the hard edges"."""
+    hard_labels(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [1461222970, 341658137, 1572766044])
+def test_a_damaged_npz_is_told_by_its_name(seed, tmp_path):
+    """Found by `make fuzz`: the system's "Invalid argument", of a place before the file's start."""
+    rows_in_files(seed, tmp_path)

@@ -248,3 +248,24 @@ def test_what_pyarrow_reads_is_its_own(tmp_path, monkeypatch):
     assert read_table(path).column("x").numbers.values.tolist() == [1.0, 3.0]
     assert [type(buffer) for buffer in given] == [pa.Buffer]  # of pyarrow's memory, not bytes
     assert given[0].to_pybytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("raw", "n_rows"),
+    [
+        (b'a,b\r"x",1\r"y, z",2\r', 2),  # lines as old Macs end them
+        (b'a,b\n"x",1\n"y"\r,2\n', None),
+        (b'red,"x" y\r,\n1,2\n', None),
+    ],
+)
+def test_a_lone_carriage_return_beside_quotes(raw, n_rows, tmp_path):
+    """Found by `make fuzz`: an error of the csv module, while the header was looked for."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(raw)
+    if n_rows is None:
+        with pytest.raises(InvalidData, match=r"rows\.csv, line \d"):
+            read_table(path)
+    else:
+        table = read_table(path)
+        assert table.n_rows == n_rows
+        assert list(table.column("a").texts()) == ["x", "y, z"]

@@ -93,13 +93,19 @@ class Timeline:
             )
 
     def append(self, event: Event) -> None:
-        """Take an event in."""
+        """Take an event in.
+
+        Raises
+        ------
+        LookupError
+            It takes back, or brings back, what is not there: no session has written it.
+        """
         if event.operation == "undo":
-            at = self.undoable(event.annotator)
-            self.undone.append(Undone(self.actions.pop(-1 if at is None else at), event.annotator))
+            at = _there(self.undoable(event.annotator), "an undo without an answer before it")
+            self.undone.append(Undone(self.actions.pop(at), event.annotator))
         elif event.operation == "redo":
-            at = self.redoable(event.annotator)
-            self.actions.append(self.undone.pop(-1 if at is None else at).action)
+            at = _there(self.redoable(event.annotator), "a redo without an undo before it")
+            self.actions.append(self.undone.pop(at).action)
         else:
             if event.step is not None and self.actions and self.actions[-1][0].step == event.step:
                 self.actions[-1].append(event)
@@ -173,6 +179,12 @@ class Timeline:
 
     def _events(self) -> list[Event]:
         return [event for action in self.actions for event in action]
+
+
+def _there(at: int | None, why: str) -> int:
+    if at is None:
+        raise LookupError(why)
+    return at
 
 
 def _of(annotator: str | None) -> str:

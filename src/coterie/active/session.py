@@ -137,12 +137,14 @@ class ActiveSession(Results, Revising):
         n = rows.shape[0]
         how = strategy_for("information" if strategy is None else strategy, estimator)
         log = SessionLog(store, random_state)
-        log.bind(rows, None if ids is None else check_ids(ids, n), repr(how), contents)
-        log.take_in(check_constraints(constraints, n), clock())
-        super().__init__(rows, how, estimator, log, weigh_annotators)
+        known = check_constraints(constraints, n)
+        # First what may be refused: a log that is tied to such rows would not take mended ones.
         self._new_planner = planners(
             rows, how, distortion_of(estimator, distortion), candidates, log.seed, self.labels
         )
+        log.bind(rows, None if ids is None else check_ids(ids, n), repr(how), contents)
+        log.take_in(known, clock())
+        super().__init__(rows, how, estimator, log, weigh_annotators)
         self._planner = self._new_planner()
         self._planned: tuple[int, int, list[Query]] | None = None
 

@@ -61,8 +61,8 @@ class SessionLog:
             self._ids, self.row_changes = self.store.bind_ids(
                 ids, rows, self.seed, strategy, contents
             )
-        for event in self.store.events():
-            self.timeline.append(event if self._ids is None else self._ids.read(event))
+        read = {} if self._ids is None else {"read": self._ids.read}
+        self.timeline = self.store.timeline(**read)
 
     def number(self, row: int) -> int:
         """The number by which the store knows a row of now."""

@@ -22,6 +22,7 @@ from coterie.tables import (
     read_inputs,
     stream_inputs,
 )
+from coterie.tables.places import telling_places
 from coterie.words import counted
 
 __all__ = ["check_fits", "fit_model", "open_inputs", "open_stored"]
@@ -95,12 +96,16 @@ def fit_model(
 ) -> bool:
     """Fit with a progress bar; True if Ctrl-C ended it early with the best so far.
 
-    Pairs that cannot be kept are named by the user's ids.
+    Pairs that cannot be kept are named by the user's ids, entries that cannot be used by their
+    place in the file.
     """
     check_fits(estimator, inputs, clusters)
     given = {"constraints": inputs.constraints} if takes_pairs else {}
     stored = isinstance(inputs, StoredInputs)
-    with watched(talk, type(estimator).__name__, blocks=stored) as interruption:
+    with (
+        telling_places(inputs.table, inputs.recipe, inputs.ids),
+        watched(talk, type(estimator).__name__, blocks=stored) as interruption,
+    ):
         try:
             estimator.fit(inputs.X, **given)
         except InfeasibleConstraints as error:

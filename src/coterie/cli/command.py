@@ -102,29 +102,43 @@ def command(
     return decorate
 
 
-class _Terminated(BaseException):
-    """SIGTERM came."""
+class _Ended(BaseException):
+    """A signal came that ends the command."""
+
+    def __init__(self, code: Exit) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+_ENDING = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HUNG_UP}  # Windows has no second one
 
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Let SIGTERM end the work as an exception does: what is half written is removed.
+    """Let SIGTERM and SIGHUP end the work as an exception does: what is half written is removed.
 
-    A second one ends the process at once, as it would have without this.
+    A second one ends the process at once, as it would have without this. One that is ignored, as
+    SIGHUP below `nohup`, stays so.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def end(*_: Any) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        raise _Terminated
+    def end(number: int, frame: Any) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        raise _Ended(_ENDING[signal.Signals(number).name])
 
-    before = signal.signal(signal.SIGTERM, end)
+    kinds = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+    before = {kind: signal.getsignal(kind) for kind in kinds}
+    before = {kind: how for kind, how in before.items() if how not in (signal.SIG_IGN, None)}
     try:
+        for kind in before:
+            signal.signal(kind, end)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for kind, how in before.items():
+            signal.signal(kind, how)
 
 
 def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
@@ -140,11 +154,11 @@ def _run(work: Callable[[], Exit | None], talk: Talk, debug: bool) -> Exit:
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise  # click knows what to do
     except KeyboardInterrupt:
-        talk.error("stopped; nothing was written.", Exit.INTERRUPTED)
+        talk.error("stopped; nothing is half written.", Exit.INTERRUPTED)
         return Exit.INTERRUPTED
-    except _Terminated:
-        talk.error("ended from outside; nothing is half written.", Exit.TERMINATED)
-        return Exit.TERMINATED
+    except _Ended as ended:
+        talk.error("ended from outside; nothing is half written.", ended.code)
+        return ended.code
     except Exception as error:
         if debug:
             traceback.print_exc()

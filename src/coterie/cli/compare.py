@@ -239,11 +239,14 @@ def _tell_warnings(talk: Talk, found: Comparison) -> None:
 
 def _failure(row: Compared, contender: Contender, inputs: Inputs) -> tuple[str, Exit]:
     """Why a method has no numbers, in the user's ids, and the exit code that means."""
-    from coterie.exceptions import InfeasibleConstraints
+    from coterie.exceptions import InfeasibleConstraints, InvalidData
     from coterie.tables import name_conflict
+    from coterie.tables.places import in_file
 
     if row.error is None:
         return _NOT_RUN, Exit.STOPPED_EARLY
     if isinstance(row.error, InfeasibleConstraints):
         return explain(name_conflict(row.error, inputs.ids, contender.clusters))
+    if isinstance(row.error, InvalidData):
+        return explain(in_file(row.error, inputs.table, inputs.recipe, inputs.ids))
     return explain(row.error)

@@ -12,6 +12,7 @@ import click
 
 from coterie.cli.command import Talk, command
 from coterie.cli.exits import Exit
+from coterie.exceptions import NotWritten
 
 if TYPE_CHECKING:
     from coterie.constraints import Constraints
@@ -55,22 +56,45 @@ def demo(talk: Talk, *, folder: Path) -> Exit | None:
     The example is scikit-learn's wine data: nothing is fetched.
     """
     from coterie.cli._files import check_target
-    from coterie.exceptions import NotWritten
 
     if folder.exists():
-        raise NotWritten(f"{folder} exists; choose another name with --folder.")
+        raise _Taken(f"{folder} exists; choose another name with --folder.")
     check_target(folder, False, "folder")
     files = Files.within(folder)
-    folder.mkdir()
     try:
-        code = _play(talk, files)
-    except BaseException:
-        shutil.rmtree(folder)  # made above, by us
+        _make(folder)
+        _play(talk, files)
+    except _Taken:
         raise
-    return code
+    except _StepEnded as ended:
+        shutil.rmtree(folder)
+        return ended.code
+    except BaseException:  # also a signal right after the folder was made
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return None
 
 
-def _play(talk: Talk, files: Files) -> Exit | None:
+class _Taken(NotWritten):
+    """The folder is somebody else's."""
+
+
+class _StepEnded(Exception):
+    """A command that the demo runs was ended, and has said why."""
+
+    def __init__(self, code: Exit) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir()
+    except FileExistsError as error:  # made since we looked
+        raise _Taken(f"{folder} exists; choose another name with --folder.") from error
+
+
+def _play(talk: Talk, files: Files) -> None:
     known, n_wrong = _write_example(files)
     say = (lambda text: None) if talk.as_json or talk.quiet else click.echo
     say(
@@ -88,7 +112,6 @@ def _play(talk: Talk, files: Files) -> Exit | None:
     values["files"] = files._asdict()
     values["next"] = [shlex.join(["coterie", *words]) for words in _next(files)]
     talk.result(values, _in_words(values))
-    return None
 
 
 def _write_example(files: Files) -> tuple[Constraints, int]:
@@ -117,8 +140,11 @@ def _run(talk: Talk, say: Callable[[str], None], words: list[str]) -> None:
 
     say(f"  {shlex.join(['coterie', *words])}")
     quiet = ["--quiet"] if talk.as_json or talk.quiet else []
-    if main.main([*words, *quiet], prog_name="coterie", standalone_mode=False):
-        raise RuntimeError(f"{shlex.join(words)} failed")
+    code = main.main([*words, *quiet], prog_name="coterie", standalone_mode=False)
+    if code == Exit.STOPPED_EARLY:  # Ctrl-C, which the fit has taken for itself
+        raise KeyboardInterrupt
+    if code:
+        raise _StepEnded(Exit(code))
 
 
 def _changes(files: Files, known: Constraints) -> dict[str, Any]:

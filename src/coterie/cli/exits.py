@@ -18,5 +18,7 @@ class Exit(IntEnum):
     STOPPED_EARLY = 5  # Ctrl-C: the best found so far was written
     WORKERS_LOST = 6  # processes or a cluster died; nothing was written
     BUG = 70  # an error nobody foresaw
-    INTERRUPTED = 130  # Ctrl-C twice: nothing was written
-    TERMINATED = 143  # SIGTERM: nothing was written
+    HUNG_UP = 129  # SIGHUP, the terminal was closed: nothing is half written
+    INTERRUPTED = 130  # Ctrl-C, twice in a fit: nothing is half written
+    NOBODY_READS = 141  # who read what was printed has gone, as `head` does
+    TERMINATED = 143  # SIGTERM: nothing is half written

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from coterie import __version__
+from coterie.cli.exits import Exit
 
 __all__ = ["COMMANDS", "SECTIONS", "main"]
 
@@ -52,6 +57,17 @@ SECTIONS = {
 
 
 class _LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does it, with exit codes of our own: its 1 would say something about pairs."""
+        try:
+            return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort):  # while a command is loaded, or at a prompt
+            click.echo("Error: stopped; nothing is half written.", err=True)
+            ctx.exit(Exit.INTERRUPTED)
+        except BrokenPipeError:
+            _write_no_more()
+            ctx.exit(Exit.NOBODY_READS)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
@@ -86,6 +102,15 @@ class _LazyGroup(click.Group):
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _write_no_more() -> None:
+    """Let what Python still holds of the output go nowhere: writing it at the end would fail."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # no file of the system
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -76,7 +76,8 @@ def suspects(
     """Show the pairs a model doubts most, records side by side.
 
     DATA is the table, PAIRS the file with columns a, b and kind. Models that weigh pairs (mosaic,
-    ppc, tvclust) say how probably each is wrong; of others, the pairs they broke are shown.
+    ppc, tvclust) say how probably each is wrong, from 0.01 on; of others, the pairs they broke are
+    shown.
     """
     from coterie.cli._output import STDOUT, write_output
     from coterie.exceptions import InvalidParameter

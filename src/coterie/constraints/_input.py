@@ -25,6 +25,9 @@ class PairArrays(NamedTuple):
     certainty: FloatArray
 
 
+_MOST_ROWS = 1 << 48  # one number for each is beyond what processors address
+
+
 def check_n_samples(n_samples: Any) -> int:
     """A row count as int, or InvalidConstraints."""
     try:
@@ -34,6 +37,11 @@ def check_n_samples(n_samples: Any) -> int:
     if n < 0 or isinstance(n_samples, (bool, np.bool_)):
         raise InvalidConstraints(
             f"n_samples={n_samples!r} is not a row count; give the number of rows of X, X.shape[0]"
+        )
+    if n > _MOST_ROWS:
+        raise InvalidConstraints(
+            f"n_samples={n} is more rows than a computer has addresses for; give the number of "
+            "rows of X, X.shape[0]"
         )
     return n
 

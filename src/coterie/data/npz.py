@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import zipfile
 from collections.abc import Sequence
 from functools import lru_cache
@@ -67,10 +68,17 @@ def _head(path: Path) -> tuple[int, int, Any]:
                 (2, 0): np.lib.format.read_array_header_2_0,
             }[version]
             return int(n), int(d), read(stream)[2]
-    except (OSError, InvalidData):
+    except InvalidData:
         raise
     except Exception as error:  # zip, zlib and numpy each have their own for what is damaged
+        _refuse_access(error)
         raise InvalidData(f"{path} is not a CSR matrix that scipy's save_npz wrote.") from error
+
+
+def _refuse_access(error: Exception) -> None:
+    """Pass on what the system said about the file; it says EINVAL of a place before its start."""
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        raise error
 
 
 @lru_cache(maxsize=2)  # neighbouring blocks often lie in one file
@@ -78,9 +86,8 @@ def _matrix(stamp: FileStamp, dtype: Any) -> Any:
     try:
         matrix = sp.load_npz(stamp.path).astype(dtype, copy=False)
         matrix.check_format(full_check=True)  # kernels trust the indices
-    except OSError:
-        raise
     except Exception as error:  # as above
+        _refuse_access(error)
         raise InvalidData(f"{stamp.path} is a damaged CSR matrix: {error}.") from error
     matrix.sort_indices()
     return matrix

@@ -65,4 +65,7 @@ def refuse(X: Any, bad: Any, what: str, remedy: str) -> None:
     found = first_bad(X, bad)
     if found is not None:
         row, column, value = found
-        raise InvalidData(f"row {row}, column {column} is {value:g}: {what}. {remedy}")
+        why = f"is {value:g}: {what}. {remedy}"
+        error = InvalidData(f"row {row}, column {column} {why}")
+        error.entry = row, column, why
+        raise error

@@ -184,10 +184,10 @@ class _Search:
         copies = 1 if np.isinf(weight) else 2
         while True:
             found = _match(costs, used, weight, copies)
-            if found is None:
+            last = np.isinf(weight) or copies >= some.size
+            if found is None and last:
                 raise NoFeasibleLabels(some, self.model.n_labels)
-            most = np.bincount(found).max()
-            if np.isinf(weight) or most < copies or copies >= some.size:
+            if found is not None and (last or np.bincount(found).max() < copies):
                 break
             copies = min(2 * copies, some.size)
         labels[some] = found

@@ -256,7 +256,7 @@ class Studio:
             self._enter("compiling", COMPILING)
 
     def _fail(self, message: str) -> None:
-        self._close_desk()
+        self._close_desk(failed=True)
         self._enter("failed", message)
 
     def adopt(
@@ -287,13 +287,13 @@ class Studio:
         self._settled.wait(seconds)
         return self.state("")
 
-    def _close_desk(self) -> None:
+    def _close_desk(self, *, failed: bool = False) -> None:
         desk, self._desk, self._layouts = self._desk, None, None
         store, self._store = self._store, None
         if desk is not None:
             desk.close()
         if store is not None:
-            store.close()
+            store.close(forget_unused=failed)
 
     def close(self) -> None:
         """Close the session; all answers are in its log."""

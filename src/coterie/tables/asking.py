@@ -14,6 +14,7 @@ from coterie.constraints import Constraints
 from coterie.exceptions import AnswersMismatch, InvalidData, InvalidParameter
 from coterie.tables.choices import Choices
 from coterie.tables.inputs import Inputs, read_inputs
+from coterie.tables.places import telling_places
 from coterie.tables.recipe import Recipe
 from coterie.tables.record_inputs import RecordChoices, RecordInputs, read_records, row_marks
 from coterie.tables.records import choose_fields
@@ -186,15 +187,16 @@ def open_session(
     # Features change with every row where columns are scaled; what a row says does not.
     by_features = ids is not None and asking.recipe is not None
     try:
-        return ActiveSession(
-            asking.X,
-            constraints=asking.constraints,
-            store=store,
-            ids=ids,
-            contents=row_contents(asking.table) if by_features else None,
-            **asking.how,
-            **rest,
-        )
+        with telling_places(asking.table, asking.recipe, asking.ids):
+            return ActiveSession(
+                asking.X,
+                constraints=asking.constraints,
+                store=store,
+                ids=ids,
+                contents=row_contents(asking.table) if by_features else None,
+                **asking.how,
+                **rest,
+            )
     except AnswersMismatch as error:
         if store is None or ids is not None or store.facts.get("data") == fingerprint(asking.X):
             raise  # other ids, or another seed

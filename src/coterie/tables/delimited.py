@@ -121,7 +121,7 @@ def _values(line: str, mark: str) -> list[str]:
     """The values of a line with quotes that it closes itself."""
     if '"' not in line:
         return line.split(mark)
-    return next(csv.reader([line], delimiter=mark))
+    return next(csv.reader(io.StringIO(line, newline=""), delimiter=mark))  # up to a lone \r
 
 
 def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:

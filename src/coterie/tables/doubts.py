@@ -16,6 +16,7 @@ from coterie.tables.table import Table
 
 __all__ = ["DoubtfulPair", "Doubts", "doubtful_pairs"]
 
+_DOUBTED = 0.01  # below it, a pair is right 99 times of 100
 _KINDS = {1: "must", -1: "cannot"}
 
 
@@ -85,6 +86,8 @@ class Doubts:
 def doubtful_pairs(fitted: Fitted, number: int = 10, fields: Sequence[str] = ()) -> Doubts:
     """The pairs a model doubts most (`suspect_pairs`, where it has it), else those it broke.
 
+    A pair that is wrong with a probability below 0.01 is not doubted, and is left out.
+
     Parameters
     ----------
     fitted : Fitted
@@ -116,6 +119,8 @@ def doubtful_pairs(fitted: Fitted, number: int = 10, fields: Sequence[str] = ())
     model = fitted.bundle.model
     weighs = hasattr(model, "suspect_pairs")
     found: PairTable = model.suspect_pairs(number) if weighs else model.violations_[:number]
+    if weighs:
+        found = found[found.value >= _DOUBTED]
     _check_known(found, fitted.constraints, fitted.ids)
     shown = choose_fields(fitted.table, fitted.bundle.recipe, fields)
     pairs = [_describe(fitted, pair, shown) for pair in found]

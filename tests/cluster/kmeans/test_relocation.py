@@ -85,3 +85,18 @@ def test_where_no_centre_is_left_to_move_nothing_is_run(monkeypatch, model, runs
     X = np.concatenate([np.arange(10.0), np.arange(100.0, 110.0)])[:, None]
     clone(model).set_params(random_state=0).fit(X)
     assert len(begun) == runs
+
+
+@pytest.mark.parametrize(("k", "runs"), [(2, 1), (3, 1), (4, 2), (6, 3)])
+def test_no_run_moves_nothing(k, runs, monkeypatch):
+    """With two or three clusters only one pair can be joined; the same run was made three times."""
+    moved = []
+
+    def counted(problem, start, *rest, **how):
+        moved.append(start)
+        return run(problem, start, *rest, **how)
+
+    monkeypatch.setattr(relocation, "run", counted)
+    X = np.repeat(np.eye(k) * 9, 5, axis=0) + np.random.default_rng(0).normal(size=(5 * k, k))
+    PCKMeans(k, random_state=0).fit(X)
+    assert len(moved) == runs  # every one fails: the clusters are as they should be

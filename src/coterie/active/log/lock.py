@@ -77,11 +77,13 @@ class FileLock:
             self.release()
             raise AnswersInUse(f"{self._place} cannot be written: {error}.") from error
 
-    def release(self) -> None:
-        """Let go (also by closing the file, or by dying)."""
+    def release(self, *, remove: bool = False) -> None:
+        """Let go (also by closing the file, or by dying); `remove` the file of the lock too."""
         if self._handle is not None:
             self._handle.close()
             self._handle = None
+            if remove:
+                self._place.unlink(missing_ok=True)
 
 
 def _myself() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ from coterie.active.log.row_ids import (
 )
 from coterie.active.log.schema import MIGRATIONS, statements
 from coterie.active.log.sums import add_functions, damages, sum_schema
-from coterie.active.query import Answer
+from coterie.active.query import ANSWERS, Answer
 from coterie.constraints import Constraints
-from coterie.exceptions import AnswerNotSaved, AnswersMismatch
+from coterie.exceptions import AnswerNotSaved, AnswersMismatch, CoterieError
 from coterie.files import new_file
 from coterie.parameters import check_arguments
 
@@ -71,6 +71,7 @@ class AnswerStore:
         self.path = Path(path)
         self._process = os.getpid()
         self._lock = FileLock(self.path)
+        self._is_new = not os.path.lexists(self.path)
         try:
             self._refuse_emptied()
             self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
@@ -177,7 +178,14 @@ class AnswerStore:
         elif self.seed != seed:
             self._refuse_seed(seed)
         hashes = row_hashes(X) if contents is None else text_hashes(contents)
-        bound, fresh, edited, removed = match_ids(self._listed_ids(), ids, hashes)
+        try:
+            bound, fresh, edited, removed = match_ids(self._listed_ids(), ids, hashes)
+        except (MemoryError, ValueError) as error:  # an array up to the largest number
+            if isinstance(error, CoterieError):
+                raise
+            raise self._unusable(
+                f"the numbers of its rows are no numbers of rows: {error}"
+            ) from error
         if begun is not None and fresh.size == len(ids):
             raise AnswersMismatch(
                 f"{self.path} holds answers about other rows: none of its {len(removed)} ids "
@@ -257,6 +265,9 @@ class AnswerStore:
     def _last_event(self) -> int:
         return int(self._db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
 
+    def _is_used(self) -> bool:
+        return self._last_event() > 0 or next(iter(self.calls), None) is not None
+
     def numbers_of(self, key: str) -> list[int] | None:
         """Numbers of the answers that came with this request; None if it never came."""
         found = self._db.execute(
@@ -303,6 +314,8 @@ class AnswerStore:
         ) in self._db.execute(query):
             asked = {"why": why, "gain": gain}
             if operation == "answer":
+                if word not in ANSWERS:
+                    raise self._unusable(f"answer {number} is {word!r}")
                 answer = Answer(number, (i, j), word, sure, who, time, phase, step)
                 yield Event(operation, answer, target, asked, text, step)
             else:
@@ -328,10 +341,17 @@ class AnswerStore:
 
     def answers(self) -> list[Answer]:
         """Answers in force: those not undone or retracted."""
-        timeline = Timeline()
-        for event in self.events():
-            timeline.append(event)
-        return timeline.answers()
+        return self.timeline().answers()
+
+    def timeline(self, read: Callable[[Event], Event] = lambda event: event) -> Timeline:
+        """All that happened; `read` puts rows of now in the place of those of the log."""
+        made = Timeline()
+        try:
+            for event in self.events():
+                made.append(read(event))
+        except LookupError as error:
+            raise self._unusable(f"it holds {error}") from error
+        return made
 
     # -- export ----------------------------------------------------------------------------
     def constraints(self, ids: Sequence[str] | None = None) -> Constraints:
@@ -403,17 +423,27 @@ class AnswerStore:
                 copy.close()
 
     # -- closing ---------------------------------------------------------------------------
-    def close(self) -> None:
-        """Give the file free; what was appended stays."""
-        if hasattr(self, "_db") and os.getpid() == self._process:  # SQLite's locks are the parent's
+    def close(self, *, forget_unused: bool = False) -> None:
+        """Give the file free; what was appended stays.
+
+        A log that was made by opening it, and that holds no event and no call of a program, is
+        removed with `forget_unused`, as after an error: it may be tied to rows that nobody means
+        to keep.
+        """
+        ours = hasattr(self, "_db") and os.getpid() == self._process  # else SQLite's locks are not
+        forget = forget_unused and ours and self._is_new and not self._is_used()
+        if ours:
             self._db.close()
-        self._lock.release()
+        self._is_new = False
+        if forget:
+            self.path.unlink(missing_ok=True)
+        self._lock.release(remove=forget)
 
     def __enter__(self) -> AnswerStore:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close(forget_unused=kind is not None)
 
     def __repr__(self) -> str:
         return f"AnswerStore({str(self.path)!r})"
