@@ -90,9 +90,9 @@ def header_at(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows of a table is its header, where titles and remarks stand above it.
 
     These are rows of another width, such as begin with #, or such as end in several empty cells: a
-    spreadsheet fills its titles up to the width of the table. The header is the first row from which
-    on all are equally wide and that is no title, if it has names only and below one of them there
-    are numbers or dates only; else it is the first row, whatever that may be.
+    spreadsheet fills its titles up to the width of the table. The header is the first row from
+    which on all are equally wide and that is no title, if it has names only and below one of them
+    there are numbers or dates only; else it is the first row, whatever that may be.
 
     >>> header_at([["Sales of May"], ["town", "sold"], ["Ulm", "7"], ["Rom", "9"]])
     1
