@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1e9,
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
 }
 
@@ -67,7 +68,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-html_static_path = ["images"]
+html_static_path = ["images", "_static"]
+html_css_files = ["site.css"]
 
 
 # tests/test_docs.py sees to it that no public package is missing.

@@ -167,6 +167,16 @@ def test_links_lead_somewhere(path):
         assert not name or made or (path.parent / name).exists(), target
 
 
+@pytest.mark.parametrize(
+    "path",
+    [*PAGES, *sorted((ROOT / "src").rglob("*.py"))],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_fractions_have_braces(path):
+    r"""The site reads "\frac12 x" as twelve over x, without a word."""
+    assert not re.findall(r"\\[td]?frac\s*[^{\s].{0,20}", path.read_text(encoding="utf-8"))
+
+
 def public_modules() -> list[str]:
     """`coterie`, its public packages, and the errors a user may want to catch."""
     packages = [

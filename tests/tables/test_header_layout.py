@@ -59,6 +59,29 @@ def test_the_statement_of_a_bank(tmp_path):
     assert (plain.names, plain.n_rows) == (["a", "b"], 2)
 
 
+SHEET = """Account of Ann,,,
+From,01.01.2024 - 31.01.2024,,
+,,,
+Day,To,Remark,Sum
+31.01.24,Shop,,"-12,50 €"
+30.01.24,Rent,,"-1.890,00 €"
+"""
+
+
+def test_titles_that_a_spreadsheet_filled_up_to_the_width_of_the_table(tmp_path):
+    table = read(tmp_path / "t.csv", SHEET)
+    assert (table.names, table.n_rows) == (["Day", "To", "Remark", "Sum"], 2)
+    assert (table.notes, table.place(0)) == (("3 lines above the header left out",), "line 5")
+    assert table.column("To").texts().tolist() == ["Shop", "Rent"]
+
+
+@pytest.mark.parametrize("rows", ["a,1,,\nb,2,,\n", "a,1,,\nb,2,x,7\n", "a,x,,\nb,y,x,7\n"])
+def test_a_header_that_ends_in_columns_without_a_name_is_no_title(tmp_path, rows):
+    table = read(tmp_path / "t.csv", "town,sold,,\n" + rows)
+    assert table.names == ["town", "sold", "column_3", "column_4"]
+    assert table.n_rows == 2
+
+
 def test_a_line_that_is_cut_is_no_title(tmp_path):
     """All below it are as wide, but none is a header: their numbers stand where names should."""
     cut = "town,kind,sold\nUlm,a,7\nRom,9\nBern,b,8\nRom,NA,6\n"

@@ -28,17 +28,19 @@ def redundant_pairs(constraints: Constraints, hard_only: bool = False) -> IntArr
     kept = np.zeros(constraints.n_pairs, dtype=bool)
     _, first = np.unique(ends, axis=0, return_index=True)
     kept[cannot[first]] = True
-    kept[must[_forest(constraints.pairs[must], constraints.n_samples)]] = True
+    kept[must[_forest(constraints.pairs[must])]] = True
     implied = np.zeros(constraints.n_pairs, dtype=bool)
     implied[must] = implied[cannot] = True
     return np.flatnonzero(implied & ~kept)
 
 
-def _forest(pairs: IntArray, n: int) -> IntArray:
+def _forest(pairs: IntArray) -> IntArray:
     """Numbers of pairs (m, 2) that form a spanning forest, earlier pairs preferred."""
     if not len(pairs):
         return np.empty(0, dtype=np.int64)
     distinct, first = np.unique(pairs, axis=0, return_index=True)
+    rows, at = np.unique(distinct, return_inverse=True)
+    a, b = at.reshape(distinct.shape).astype(np.int32).T  # all that SciPy 1.14 takes
     # The number itself is the length of the edge, from 1 as zero would be no edge.
-    graph = coo_array((first + 1.0, (distinct[:, 0], distinct[:, 1])), shape=(n, n)).tocsr()
+    graph = coo_array((first + 1.0, (a, b)), shape=(rows.size, rows.size)).tocsr()
     return minimum_spanning_tree(graph).data.astype(np.int64) - 1

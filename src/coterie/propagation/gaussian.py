@@ -42,7 +42,7 @@ def propagate_gaussian(
 
     A source (A, B) of weight w gives rows i, j the weight (3.7)
 
-    .. math:: w \exp(-\tfrac12 [q_A(i) + q_B(j)]), \qquad
+    .. math:: w \exp(-\tfrac{1}{2} [q_A(i) + q_B(j)]), \qquad
         q_A(i) = (x_i - x_A)^\top (s_A \Sigma_{h(A)})^{-1} (x_i - x_A),
 
     the larger of the two orientations, if the exponential is at least `threshold`. :math:`\Sigma_h`

@@ -94,9 +94,17 @@ def _counted(arrow: Any, path: Path, batches: Iterable[Any], schema: Any) -> Any
     """The table of these batches, refused as soon as it is too much for its file."""
     kept, unpacked = [], Unpacked(path)
     for batch in batches:
-        unpacked.add(batch.nbytes)
+        unpacked.add(_bytes_of(arrow, batch))
         kept.append(batch)
     return arrow.Table.from_batches(kept, schema=schema)
+
+
+def _bytes_of(arrow: Any, batch: Any) -> int:
+    """What a batch holds; pyarrow 18 cannot tell of string_view, but of the memory behind it."""
+    try:
+        return batch.nbytes
+    except arrow.ArrowTypeError:
+        return batch.get_total_buffer_size()
 
 
 def _table(path: Path, table: Any) -> Table:

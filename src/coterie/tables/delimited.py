@@ -104,13 +104,15 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
 def _titles(lines: list[str], mark: str, delimiter: str | None) -> tuple[int, str]:
     """How many of the first lines stand above the header, and what parts values below them.
 
-    `mark` is what parts the first line. A file that it parts into rows of one width has no titles,
-    unless they are marked as such.
+    `mark` is what parts the first line. Where it parts all lines into rows of one width, no other
+    sign is tried.
     """
     widths = {len(_values(line, mark)) for line in lines}
-    if len(widths) == 1 and mark in lines[0] and not lines[0].startswith("#"):
-        return 0, mark
-    for sign in [delimiter] if delimiter else sorted(_MARKS, key=lines[-1].count, reverse=True):
+    if delimiter or (len(widths) == 1 and mark in lines[0] and not lines[0].startswith("#")):
+        signs = [mark]
+    else:
+        signs = sorted(_MARKS, key=lines[-1].count, reverse=True)
+    for sign in signs:
         above = header_at([_values(line, sign) for line in lines])
         if above:
             return above, sign

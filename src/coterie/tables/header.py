@@ -89,13 +89,16 @@ def numbered(n_columns: int) -> list[str]:
 def header_at(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows of a table is its header, where titles and remarks stand above it.
 
-    These are rows of another width, or such as begin with #. The header is the first row from which
-    on all are equally wide, if it has names only and below one of them there are numbers or dates
-    only; else it is the first row, whatever that may be.
+    These are rows of another width, such as begin with #, or such as end in several empty cells: a
+    spreadsheet fills its titles up to the width of the table. The header is the first row from
+    which on all are equally wide and that is no title, if it has names only and below one of them
+    there are numbers or dates only; else it is the first row, whatever that may be.
 
     >>> header_at([["Sales of May"], ["town", "sold"], ["Ulm", "7"], ["Rom", "9"]])
     1
     >>> header_at([["Account", "17"], ["day", "sum", ""], ["3.1.2024", "7 €", ""]])
+    1
+    >>> header_at([["Sales", "", ""], ["town", "kind", "sold"], ["Ulm", "", "7"]])
     1
     >>> header_at([["text"], ["Hello", " world"], ["Good", " morning"]])
     0
@@ -105,10 +108,16 @@ def header_at(rows: Sequence[Sequence[str]]) -> int:
         start and len(rows[start - 1]) == len(rows[-1]) and not rows[start - 1][0].startswith("#")
     ):
         start -= 1
+    while start < len(rows) - 1 and _is_filled_up(rows[start]):
+        start += 1
     header, below = rows[start], rows[start + 1 :]
     if not below or len(header) < 2 or not all(header[:-1]) or any(map(_reads, header)):
         return 0
     return start if any(map(_is_measured, zip(*below, strict=True))) else 0
+
+
+def _is_filled_up(row: Sequence[str]) -> bool:
+    return len(row) > 2 and not any(cell.strip() for cell in row[-2:])
 
 
 def _is_measured(cells: Sequence[str]) -> bool:

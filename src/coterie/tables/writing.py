@@ -17,6 +17,7 @@ from coterie.exceptions import InvalidParameter, NotWritten
 from coterie.files import new_file, write_array
 from coterie.tables.arrow import pyarrow, writable
 from coterie.tables.choices import VECTORS
+from coterie.tables.formats import NUMBERS, read_texts
 from coterie.tables.table import Column, Table
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 _AT_ONCE = 1 << 16  # rows turned into Python values at a time
-# Spreadsheets run what begins with one of these; plain numbers do too and are left alone.
+# Spreadsheets run what begins with one of these; numbers and amounts do too and are left alone.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -116,14 +117,21 @@ def write_tables(
 def neutral(value: Any) -> Any:
     """A cell that a spreadsheet shows instead of running: '=1+1 for =1+1.
 
-    Only texts are changed, and of those not the ones that are numbers, like -3.5.
+    Only texts are changed, and of those not the ones that are numbers or amounts as we read them,
+    like -3.5 and -3,50 €: in these there is nothing to run.
 
-    >>> neutral("=SUM(A1)"), neutral("-3.5"), neutral("-x"), neutral("a=b")
-    ("'=SUM(A1)", '-3.5', "'-x", 'a=b')
+    >>> neutral("=SUM(A1)"), neutral("-3.5"), neutral("-x"), neutral("a=b"), neutral("-3,50 €")
+    ("'=SUM(A1)", '-3.5', "'-x", 'a=b', '-3,50 €')
     """
-    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value.strip()):
+    if isinstance(value, str) and _FORMULA.match(value) and not _is_amount(value):
         return "'" + value
     return value
+
+
+def _is_amount(text: str) -> bool:
+    return _NUMBER.fullmatch(text.strip()) is not None or any(
+        not np.isnan(read_texts([text], form)[0]) for form in NUMBERS
+    )
 
 
 def _blocks(table: Table) -> Iterator[Iterable[tuple[Any, ...]]]:

@@ -19,7 +19,7 @@ class COPKMeans(PCKMeans):
     by must-links move as one, the most constrained go first, and where that leads into a dead end
     an assignment is searched for exactly (or ruled out) and brought to least cost; then groups
     move, and swap clusters along chains of cannot-links, while that lowers the objective,
-    :math:`\tfrac12 \sum_i \|x_i - \mu_{y_i}\|^2`. It is `PCKMeans` with w = inf.
+    :math:`\tfrac{1}{2} \sum_i \|x_i - \mu_{y_i}\|^2`. It is `PCKMeans` with w = inf.
 
     Parameters
     ----------

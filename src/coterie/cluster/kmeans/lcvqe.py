@@ -144,9 +144,10 @@ class LCVQE(PairwiseKMeans):
 
     Rows go to their nearest centre; then each pair that this breaks, must-links first, takes the
     cheapest way out. A must-link with a in cluster j and b in l: leave it broken at
-    :math:`\tfrac12(d_{aj}+d_{bl})+\tfrac14(d_{al}+d_{bj})`, or bring both to j or both to l at half
-    their distances. A cannot-link in cluster j, whose farther row r has M as its nearest other
-    centre: leave it broken at :math:`\tfrac12(d_{aj}+d_{bj})+\tfrac12 d_{rM}`, or move r to M.
+    :math:`\tfrac{1}{2}(d_{aj}+d_{bl})+\tfrac{1}{4}(d_{al}+d_{bj})`, or bring both to j or both to l
+    at half their distances. A cannot-link in cluster j, whose farther row r has M as its nearest
+    other centre: leave it broken at
+    :math:`\tfrac{1}{2}(d_{aj}+d_{bj})+\tfrac{1}{2} d_{rM}`, or move r to M.
     Pairs left broken pull: a must-link each end, by half, to the other's centre, and a cannot-link
     r to M. There is no weight to choose; d is the squared Euclidean distance.
 

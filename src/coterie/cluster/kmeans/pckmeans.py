@@ -30,7 +30,7 @@ class PCKMeans(PairwiseKMeans):
 
     Minimises (2.1) of Basu, Banerjee and Mooney (2004),
 
-    .. math:: \tfrac12 \sum_i \|x_i - \mu_{y_i}\|^2
+    .. math:: \tfrac{1}{2} \sum_i \|x_i - \mu_{y_i}\|^2
         + \sum_{ML} w_{ij} 1[y_i \ne y_j] + \sum_{CL} w_{ij} 1[y_i = y_j],
 
     or the same with another distortion in place of the half squared distance (the cosine

@@ -45,7 +45,7 @@ class PPC(FittedMixture):
 
     Maximises the penalised likelihood of Lu and Leen (2007, equation 2.6),
 
-    .. math:: P(X) = \frac1\Omega \sum_Z \prod_i \pi_{z_i} N(x_i | \mu_{z_i}, \Sigma_{z_i})
+    .. math:: P(X) = \frac{1}{\Omega} \sum_Z \prod_i \pi_{z_i} N(x_i | \mu_{z_i}, \Sigma_{z_i})
         \prod_{ML} e^{-w_{ij} 1[z_i \ne z_j]} \prod_{CL} e^{-w_{ij} 1[z_i = z_j]},
 
     by EM, where w is the strength of a pair: log(γ/(1 − γ)) for a pair that is right with
