@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -142,14 +142,16 @@ class LabelledElsewhere(ABC):
         if self._thinker is not None:
             self._planner.catch_up(self._thinker)
 
-    def _questions_ahead(self, count: int) -> list[Query]:
+    def _questions_ahead(self, count: int) -> Iterator[Query]:
         """Those that are still open, where planning so many here would take too long."""
         self._wanted = count
         if not (self.refits_elsewhere and self._is_slow(count)):
-            return []
+            return
         self._n_taken += 1
-        self._ahead = [query for query in self._ahead if self._knowledge.is_open(*query.rows)]
-        return self._ahead
+        is_open = self._knowledge.is_open
+        closed = next((t for t, q in enumerate(self._ahead) if is_open(*q.rows)), len(self._ahead))
+        del self._ahead[:closed]  # the first are taken first, so most of those answered stand there
+        yield from (query for query in self._ahead if is_open(*query.rows))
 
     def _more_than(self, count: int) -> int:
         """Questions to be planned here beside those that are wanted, for those who come next."""

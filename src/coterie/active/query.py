@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -116,18 +116,15 @@ class Answer:
         return self.rows, self.sign, self.certainty
 
 
-def free_of(questions: Sequence[Query], held: Sequence[Query | SetQuery]) -> list[Query]:
+def free_of(questions: Iterable[Query], held: Sequence[Query | SetQuery]) -> Iterator[Query]:
     """Those that no question which somebody has tells, and that place none of the same rows."""
     places = {other.rows[0] for other in held if isinstance(other, Query)}
     pairs = {ordered(*other.rows) for other in held if isinstance(other, Query)}
     sets = [frozenset(other.rows) for other in held if isinstance(other, SetQuery)]
-    return [
-        query
-        for query in questions
-        if query.rows[0] not in places
-        and ordered(*query.rows) not in pairs
-        and not any(rows.issuperset(query.rows) for rows in sets)
-    ]
+    for query in questions:
+        told = ordered(*query.rows) in pairs or any(rows.issuperset(query.rows) for rows in sets)
+        if not told and query.rows[0] not in places:
+            yield query
 
 
 def ordered(i: int, j: int) -> tuple[int, int]:

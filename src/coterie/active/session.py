@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import islice
 from time import perf_counter
 from typing import Any, Self, overload
 
@@ -186,7 +187,7 @@ class ActiveSession(Results, Revising):
                 return None
             taken = {row for question in held for row in question.rows}
             found = self._planner.set_questions(self._told_to_planner, size, taken)
-            found = free_of(found, held)
+            found = list(free_of(found, held))
             return set_question(found or self._beside(held, size), size)
         count = int(min(1 if batch is None else batch, max(left, 0)))
         found = self._beside(held, count) if count else []
@@ -195,9 +196,8 @@ class ActiveSession(Results, Revising):
     def _beside(self, held: Sequence[Query | SetQuery], count: int) -> list[Query]:
         """Up to `count` questions that are about nothing that is asked already."""
         wanted = count + sum(len(question.rows) - 1 for question in held)
-        found = free_of(self._questions_ahead(wanted), held)
-        found = found or free_of(self._questions(wanted), held)
-        return found[:count]
+        found = list(islice(free_of(self._questions_ahead(wanted), held), count))
+        return found or list(islice(free_of(self._questions(wanted), held), count))
 
     def _questions(self, count: int) -> list[Query]:
         if self._planned is None or self._planned[:2] != (self._version, count):
@@ -207,7 +207,7 @@ class ActiveSession(Results, Revising):
             spent = (perf_counter() - begun) * count / (count + more)
             self._planning = [*self._planning[-1:], (count, spent)]
             if more:  # for those who come next
-                self._ahead = found
+                self._ahead = list(found)
             if not found:  # nothing new: what was put off comes back
                 found = [
                     Query(rows, "again", "You put this pair off; nothing else is left to ask.")
