@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from coterie.active.forecast import Forecast
 from coterie.active.query import ANSWERS
 from coterie.plot.inputs import broken_mask
 from coterie.studio.errors import Refused
+from coterie.studio.fair_lock import FairLock
 from coterie.studio.notebook import Notebook, notes_beside
 from coterie.studio.people import Audience
 from coterie.studio.shown import Shown
@@ -77,7 +77,7 @@ class Desk:
         fields = [*asking.fields, *self.more_fields]
         self.view = RecordView(asking.table, asking.ids, fields, frozenset(numbers))
         self.n = asking.table.n_rows
-        self.lock = threading.RLock()
+        self.lock = FairLock()
         self.turns = Turns(session)
         self.shown: Shown | None = None
         self.curve: list[CurvePoint] = []
