@@ -75,7 +75,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     Parameters
     ----------
     path : path-like
-        The directory.
+        The directory, or one that `coterie fit --save` or the studio wrote, which has it inside.
     trusted : iterable of classes
         Classes outside Coterie that the file may build, for example your own estimator.
 
@@ -90,6 +90,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[type] = ()) -> Any:
     """
     check_arguments(load, locals())
     source = Path(path)
+    inside = source / "model"
+    if not (source / INDEX).exists() and (inside / INDEX).is_file():
+        source = inside
     try:
         index = _read_index(source)
         _check_sum(source, index)

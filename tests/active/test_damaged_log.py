@@ -191,7 +191,7 @@ sys.path.insert(0, {here!r})
 from damaged_log import open_session
 from coterie.exceptions import CoterieError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-for limit in range(0, 120_000, {step}):
+for limit in range(0, 480_000, {step}):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -216,13 +216,13 @@ for limit in range(0, 120_000, {step}):
 
 
 def check_full_disks(tmp_path, step, note):
-    """RLIMIT_FSIZE lets every write beyond it fail, in the log, its journal and its lock."""
-    note("tried", len(range(0, 120_000, step)))
+    """RLIMIT_FSIZE lets every write beyond it fail, in the log, what is ahead of it, its lock."""
+    note("tried", len(range(0, 480_000, step)))
     code = FULL.format(here=str(Path(__file__).parent), step=step)
     run = [sys.executable, "-c", code, str(tmp_path)]
     done = subprocess.run(run, capture_output=True, text=True, timeout=300)
     lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
-    assert len(lines) == len(range(0, 120_000, step)), done.stderr
+    assert len(lines) == len(range(0, 480_000, step)), done.stderr
     assert {said for _, _, said in lines} <= {"", "AnswerNotSaved", "AnswersInUse"}, lines
     saved = [int(n) for _, n, _ in lines]
     assert saved[0] == 0
@@ -237,12 +237,12 @@ def check_full_disks(tmp_path, step, note):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no RLIMIT_FSIZE")
 def test_a_disk_that_is_full_at_many_writes(tmp_path, record_property):
-    check_full_disks(tmp_path, 8009, record_property)
+    check_full_disks(tmp_path, 32_003, record_property)
 
 
 @pytest.mark.slow
 def test_a_disk_that_is_full_at_every_write(tmp_path, record_property):
-    check_full_disks(tmp_path, 499, record_property)
+    check_full_disks(tmp_path, 1999, record_property)
 
 
 @pytest.mark.parametrize("path", ["/", "a\0b.db", "no/such/folder/a.db", "x" * 300])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import Answer
+from coterie.active.query import ANSWERS, Answer, Query, SetQuery, free_of
 
 PAIRS = st.lists(
     st.tuples(
@@ -108,3 +110,42 @@ def test_chains_do_not_recurse_and_stay_quick(n):
     chain = [(t, t + 1, "same") for t in np.random.default_rng(0).permutation(n).tolist()]
     known = Knowledge(answers(chain))
     assert len(known.clash(0, n, -1)) == n
+
+
+def test_what_is_counted_on_the_way_is_what_there_is():
+    rng = np.random.default_rng(0)
+    answers = []
+    for number in range(1, 200):
+        word = ANSWERS[rng.integers(4)]
+        rows = tuple(int(r) for r in rng.choice(12, 2, replace=False))
+        phase = "known" if rng.random() < 0.1 else "explore"
+        step = None if rng.random() < 0.5 else number - number % 3
+        answers.append(
+            Answer(number, rows, word, None, "ab "[rng.integers(3)].strip(), "", phase, step)
+        )
+        known = Knowledge(answers)
+        told = [a for a in answers if a.phase != "known"]
+        assert known.words == Counter(a.answer for a in told)
+        assert known.by == Counter(a.annotator or "" for a in told)
+        asked = [a for a in told if a.answer != "later"]
+        assert known.asked == {a.number if a.step is None else a.step for a in asked}
+
+
+def test_questions_free_of_those_that_others_have():
+    """As each with each."""
+    rng = np.random.default_rng(1)
+
+    def some(size):
+        return tuple(int(r) for r in rng.choice(8, size, replace=False))
+
+    for _ in range(200):
+        held = [Query(some(2), "x", "") for _ in range(rng.integers(4))]
+        held += [SetQuery(some(4), "set", "") for _ in range(rng.integers(3))]
+        asked = [Query(some(2), "x", "") for _ in range(12)]
+        expected = [
+            query
+            for query in asked
+            if not any(set(query.rows) <= set(other.rows) for other in held)
+            and not any(isinstance(o, Query) and o.rows[0] == query.rows[0] for o in held)
+        ]
+        assert list(free_of(asked, held)) == expected

@@ -155,3 +155,51 @@ def test_influence_is_kept_up_to_date():
         assert np.allclose(influence.each(), field.influence().each())
         placed = np.array([2])
         assert np.allclose(influence.each(placed), field.influence().each(placed))
+
+
+def test_who_finds_no_question_left_plans_for_those_who_come_next(at_work, monkeypatch):
+    """Each of twenty planned for themselves: while one did, nineteen waited."""
+    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
+    session, refits, lock = at_work
+    assert refits.wait(PATIENCE)
+    with lock:
+        session._ahead = []  # all are answered, and the other thread is not there yet
+        planned = []
+        plan = session._planner.questions
+        monkeypatch.setattr(
+            session._planner, "questions", lambda *given: (planned.append(1), plan(*given))[1]
+        )
+        asked = set()
+        for _ in range(10):
+            question = session.ask()
+            asked.add(question.rows)
+            session.tell(question, truth(question))
+    assert len(asked) == 10
+    assert len(planned) == 1
+
+
+def test_a_twin_does_not_learn_what_another_has(at_work, monkeypatch):
+    """The clustering's planner learned every answer a second time."""
+    session, refits, lock = at_work
+    assert refits.wait(PATIENCE)
+    with lock:
+        for _ in range(30):
+            question = session.ask()
+            session.tell(question, truth(question))
+        thinker = session._planner.twin()
+        thinker.questions(session._told_to_planner, 1)
+        session._planner.catch_up(thinker)
+        fresh = session._planner.twin()
+        expected = fresh.labels(session._told_to_planner)
+        twin = session._planner.twin()
+        twin.follow(session._planner, session._told_to_planner)
+        learned = []
+        learn = Belief.learn
+        monkeypatch.setattr(Belief, "learn", lambda self, a: (learned.append(a), learn(self, a)))
+        assert (twin.labels(session._told_to_planner) == expected).all()
+        assert learned == []
+        session.undo(5)  # what was thought is about answers that are no more
+        other = session._planner.twin()
+        other.follow(session._planner, session._told_to_planner)
+        own = session._planner.twin().labels(session._told_to_planner)
+        assert (other.labels(session._told_to_planner) == own).all()

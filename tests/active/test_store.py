@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -109,12 +109,35 @@ def test_a_file_that_is_no_log_is_refused(tmp_path):
         AnswerStore(tmp_path / "a.db")
 
 
-def test_settings_are_safe_for_the_sqlite_at_hand(tmp_path):
-    with AnswerStore(tmp_path / "a.db") as store:
-        journal = store._db.execute("PRAGMA journal_mode").fetchone()[0]
-        synchronous = store._db.execute("PRAGMA synchronous").fetchone()[0]
-    old = sqlite3.sqlite_version_info < (3, 51, 3)
-    assert (journal, synchronous) == (("delete", 3) if old else ("wal", 2))
+def test_an_answer_is_on_the_disk_and_nobody_else_at_the_file(tmp_path):
+    path = tmp_path / "a.db"
+    with AnswerStore(path) as store:
+        settings = {
+            name: store._db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("locking_mode", "journal_mode", "synchronous")
+        }
+        assert settings == {"locking_mode": "exclusive", "journal_mode": "wal", "synchronous": 3}
+        with (
+            closing(sqlite3.connect(path, timeout=0)) as other,  # of another program
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("SELECT * FROM events").fetchall()
+
+
+def test_a_closed_log_and_a_copy_are_one_file(tmp_path):
+    X, _ = blobs()
+    path, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    with AnswerStore(path) as store:
+        session = open_session(store, X)
+        session.tell((0, 1), "same")
+        store.to_log(copy)
+    for file in (path, copy):
+        alone = tmp_path / f"alone-{file.name}"
+        alone.write_bytes(file.read_bytes())
+        with AnswerStore(alone) as store:
+            assert [event.answer.rows for event in store.events()] == [(0, 1)]
+        with closing(sqlite3.connect(alone)) as db:
+            assert db.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
 
 
 def test_the_second_process_is_told_who_has_the_log(tmp_path):
@@ -130,7 +153,7 @@ def test_the_second_process_is_told_who_has_the_log(tmp_path):
 
 
 def test_a_full_disk_says_not_saved_and_harms_nothing(tmp_path):
-    """RLIMIT_FSIZE makes every write beyond it fail, in the log and in its journal."""
+    """RLIMIT_FSIZE makes every write beyond it fail, in the log and in what is ahead of it."""
     X, y = blobs()
     path = tmp_path / "a.db"
     oracle = LabelOracle(y)

@@ -19,12 +19,20 @@ from coterie.progress import Blocks, Step, compiling, watching, watching_blocks
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from coterie.active.forecast import Forecast
     from coterie.active.session import ActiveSession
 
-__all__ = ["BackgroundRefits", "FitState", "Labelling"]
+__all__ = ["BackgroundRefits", "FitState", "Labelled", "Labelling"]
 
 _TELL_EVERY = 0.2  # seconds between two words about progress
 _SHORTEST_PAUSE = 0.3  # seconds between two fits; longer ones pause as long as they took
+
+
+class Labelled(NamedTuple):
+    """Clusters of all rows, (n,), and how good they are, where the strategy says so."""
+
+    labels: NDArray[Any]
+    forecast: Forecast | None = None
 
 
 class Labelling(NamedTuple):
@@ -35,14 +43,14 @@ class Labelling(NamedTuple):
     version : int
         Of the answers that it is by.
     run : callable
-        Gives the clusters of all rows, (n,); touches nothing of the session that `tell` and `ask`
-        do, so that it may run beside them.
+        Makes it; touches nothing of the session that `tell` and `ask` do, so that it may run
+        beside them.
     best_so_far : bool
         Whether it can be ended early with a result; else nothing comes of it.
     """
 
     version: int
-    run: Callable[[], NDArray[Any]]
+    run: Callable[[], Labelled]
     best_so_far: bool = True
 
 
@@ -181,10 +189,10 @@ class BackgroundRefits:
                 compiling(self._compiling),
                 one_blas_thread(),  # the other cores are for those who answer
             ):
-                labels = task.run()
+                found = task.run()
             with self._lock:
                 if not self._worker.closed:
-                    self._session.adopt_labels(labels, task.version)
+                    self._session.adopt_labels(found, task.version)
         except CoterieError as error:
             self._end(begun, str(error))
         except Exception as error:  # a fit that fails must not end the thread

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
-from coterie.active.query import Answer, ordered
+from coterie.active.query import KNOWN, Answer, ordered
 from coterie.exceptions import ContradictoryAnswer
 
 __all__ = ["Knowledge"]
@@ -21,6 +21,13 @@ class Knowledge:
     ----------
     answers : iterable of Answer
         In the order they were given. An answer replaces an earlier one about the same pair.
+
+    Attributes
+    ----------
+    asked : set of int
+        Numbers of the questions that were answered; answers of one step are to one.
+    words, by : Counter of str
+        Answers by what they say, and by who gave them; those "known" at the start not counted.
     """
 
     def __init__(self, answers: Iterable[Answer] = ()) -> None:
@@ -28,6 +35,9 @@ class Knowledge:
         self.of_pair: dict[tuple[int, int], Answer] = {}
         self.subjects: dict[int, int] = {}  # first rows of questions -> order of asking
         self._head: dict[int, int] = {}  # group -> its subject that was asked about first
+        self.asked: set[int] = set()
+        self.words: Counter[str] = Counter()
+        self.by: Counter[str] = Counter()
         self._doubtful: dict[int, set[int]] = {}  # "unknown" and "later", by row
         self._root: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
@@ -163,12 +173,21 @@ class Knowledge:
         if earlier is not None and not (answer.sign and answer.said == earlier.said):
             del self.of_pair[answer.pair]  # it now stands where it was said last
         self.answers.append(answer)
+        self._count(answer)
         self.of_pair[answer.pair] = answer
         self._note_subject(answer.rows[0])
         for row, other in (answer.rows, answer.rows[::-1]):
             doubts = self._doubtful.setdefault(row, set())
             (doubts.discard if answer.sign else doubts.add)(other)
         return earlier is not None and earlier.sign not in (0, answer.sign)
+
+    def _count(self, answer: Answer) -> None:
+        if answer.phase == KNOWN:
+            return
+        self.words[answer.answer] += 1
+        self.by[answer.annotator or ""] += 1
+        if answer.answer != "later":
+            self.asked.add(answer.number if answer.step is None else answer.step)
 
     def _note_subject(self, row: int) -> None:
         order = self.subjects.setdefault(row, len(self.subjects))

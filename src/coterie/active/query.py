@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
@@ -115,10 +116,15 @@ class Answer:
         return self.rows, self.sign, self.certainty
 
 
-def is_under_way(query: Query, held: Query | SetQuery) -> bool:
-    """Whether a question that somebody has tells what this one asks, or places the same row."""
-    same_row = isinstance(held, Query) and held.rows[0] == query.rows[0]
-    return same_row or set(query.rows) <= set(held.rows)
+def free_of(questions: Iterable[Query], held: Sequence[Query | SetQuery]) -> Iterator[Query]:
+    """Those that no question which somebody has tells, and that place none of the same rows."""
+    places = {other.rows[0] for other in held if isinstance(other, Query)}
+    pairs = {ordered(*other.rows) for other in held if isinstance(other, Query)}
+    sets = [frozenset(other.rows) for other in held if isinstance(other, SetQuery)]
+    for query in questions:
+        told = ordered(*query.rows) in pairs or any(rows.issuperset(query.rows) for rows in sets)
+        if not told and query.rows[0] not in places:
+            yield query
 
 
 def ordered(i: int, j: int) -> tuple[int, int]:

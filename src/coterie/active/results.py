@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,6 @@ from coterie.active.annotators.rates import (
     weighed_pairs,
 )
 from coterie.active.cluster_answers import ClusterAnswers
-from coterie.active.forecast import Forecast
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
 from coterie.active.labelled_elsewhere import LabelledElsewhere
@@ -31,8 +31,6 @@ from coterie.constraints import Constraints
 from coterie.exceptions import InvalidParameter
 
 __all__ = ["Results"]
-
-_AHEAD = 20  # answers that a forecast is about
 
 
 class Results(ClusterAnswers, LabelledElsewhere):
@@ -78,6 +76,21 @@ class Results(ClusterAnswers, LabelledElsewhere):
     def rows(self) -> Any:
         """The rows that questions are about, (n, d) array or CSR matrix; not to be changed."""
         return self._rows
+
+    @property
+    def n_known(self) -> int:
+        """Answers in force that were known at the start."""
+        return len(self._knowledge.answers) - self._knowledge.words.total()
+
+    @property
+    def words(self) -> Counter[str]:
+        """How often each answer was given, of those in force but for what was known."""
+        return self._knowledge.words
+
+    @property
+    def given_by(self) -> Counter[str]:
+        """How many of those everybody has given; "" for nobody in particular."""
+        return self._knowledge.by
 
     @property
     def contradictions(self) -> list[tuple[Answer, ...]]:
@@ -187,17 +200,6 @@ class Results(ClusterAnswers, LabelledElsewhere):
         if self._refit is not None:
             return self._refit.labels(self._rows, self.constraints, self.n_found)
         return self._own_labels(self._planner, self._told_to_planner)
-
-    @property
-    def expected_gain(self) -> Forecast | None:
-        """How good the clusters are, and what 20 more answers would bring.
-
-        None where an estimator clusters, or the strategy's model cannot say, and before the first
-        answer.
-        """
-        if self._refit is not None or not self._told_to_planner.constraining:
-            return None
-        return self._planner.forecast(self._told_to_planner, _AHEAD)
 
     @property
     def stability(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import islice
 from time import perf_counter
 from typing import Any, Self, overload
 
@@ -17,14 +18,13 @@ from coterie.active.log.row_ids import check_ids
 from coterie.active.log.store import AnswerStore
 from coterie.active.piles import Said, said_about_set, set_question
 from coterie.active.query import (
-    KNOWN,
     Answer,
     Query,
     SetQuery,
     check_answer,
     check_certainty,
     check_pair,
-    is_under_way,
+    free_of,
 )
 from coterie.active.results import Results
 from coterie.active.revising import Revising
@@ -189,7 +189,7 @@ class ActiveSession(Results, Revising):
                 return None
             taken = {row for question in held for row in question.rows}
             found = self._planner.set_questions(self._told_to_planner, size, taken)
-            found = [query for query in found if not any(is_under_way(query, q) for q in held)]
+            found = list(free_of(found, held))
             return set_question(found or self._beside(held, size), size)
         count = int(min(1 if batch is None else batch, max(left, 0)))
         found = self._beside(held, count) if count else []
@@ -198,14 +198,18 @@ class ActiveSession(Results, Revising):
     def _beside(self, held: Sequence[Query | SetQuery], count: int) -> list[Query]:
         """Up to `count` questions that are about nothing that is asked already."""
         wanted = count + sum(len(question.rows) - 1 for question in held)
-        found = _free(self._questions_ahead(wanted), held) or _free(self._questions(wanted), held)
-        return found[:count]
+        found = list(islice(free_of(self._questions_ahead(wanted), held), count))
+        return found or list(islice(free_of(self._questions(wanted), held), count))
 
     def _questions(self, count: int) -> list[Query]:
         if self._planned is None or self._planned[:2] != (self._version, count):
+            more = self._more_than(count)
             begun = perf_counter()
-            found = self._planner.questions(self._told_to_planner, count)
-            self._planning = [*self._planning[-1:], (count, perf_counter() - begun)]
+            found = self._planner.questions(self._told_to_planner, count + more)
+            spent = (perf_counter() - begun) * count / (count + more)
+            self._planning = [*self._planning[-1:], (count, spent)]
+            if more:  # for those who come next
+                self._ahead = list(found)
             if not found:  # nothing new: what was put off comes back
                 found = [
                     Query(rows, "again", "You put this pair off; nothing else is left to ask.")
@@ -229,13 +233,7 @@ class ActiveSession(Results, Revising):
 
         Answers of one step (a set, a merge) count as one.
         """
-        return len(
-            {
-                answer.number if answer.step is None else answer.step
-                for answer in self._knowledge.answers
-                if answer.answer != "later" and answer.phase != KNOWN
-            }
-        )
+        return len(self._knowledge.asked)
 
     # -- telling ---------------------------------------------------------------------------
     def tell(
@@ -381,7 +379,3 @@ class ActiveSession(Results, Revising):
     def __repr__(self) -> str:
         state = self.done or "open"
         return f"ActiveSession({self.n_asked} answered, {self.strategy!r}, {state})"
-
-
-def _free(questions: list[Query], held: Sequence[Query | SetQuery]) -> list[Query]:
-    return [query for query in questions if not any(is_under_way(query, q) for q in held)]

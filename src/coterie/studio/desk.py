@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +10,10 @@ from uuid import uuid4
 
 from coterie.active import ActiveSession, Answer, BackgroundRefits, FitState, Turns
 from coterie.active.forecast import Forecast
-from coterie.active.query import ANSWERS, KNOWN
+from coterie.active.query import ANSWERS
 from coterie.plot.inputs import broken_mask
 from coterie.studio.errors import Refused
+from coterie.studio.fair_lock import FairLock
 from coterie.studio.notebook import Notebook, notes_beside
 from coterie.studio.people import Audience
 from coterie.studio.shown import Shown
@@ -77,7 +77,7 @@ class Desk:
         fields = [*asking.fields, *self.more_fields]
         self.view = RecordView(asking.table, asking.ids, fields, frozenset(numbers))
         self.n = asking.table.n_rows
-        self.lock = threading.RLock()
+        self.lock = FairLock()
         self.turns = Turns(session)
         self.shown: Shown | None = None
         self.curve: list[CurvePoint] = []
@@ -88,7 +88,6 @@ class Desk:
         self._audience = audience
         self._done = 0
         self.closed = False
-        self._counted: tuple[Any, dict[str, int], Counter[str]] | None = None
         self.refits = BackgroundRefits(session, self.lock, self._fit_changed)
         self.cache: dict[str, tuple[int, Any]] = {}  # what was worked out for a clustering
 
@@ -181,17 +180,14 @@ class Desk:
     def counts(self, person: str) -> dict[str, Any]:
         """Answers in force, by kind, and those of this person."""
         with self.lock:
-            answers = self.session.history
-            stamp = (len(answers), self.session.n_told, self.session.n_behind, self._done)
-            if self._counted is None or self._counted[0] != stamp:
-                told = [answer for answer in answers if answer.phase != KNOWN]
-                words = Counter(answer.answer for answer in told)
-                found = {word: words[word] for word in ANSWERS}
-                found |= {"known": len(answers) - len(told), "asked": self.session.n_asked}
-                mine = Counter(answer.annotator or "" for answer in told)
-                self._counted = stamp, found, mine
-            _, found, mine = self._counted
-            return {**found, "budget": self.session.budget, "mine": mine[person]}
+            session = self.session
+            return {
+                **{word: session.words[word] for word in ANSWERS},
+                "known": session.n_known,
+                "asked": session.n_asked,
+                "budget": session.budget,
+                "mine": session.given_by[person],
+            }
 
     def close(self) -> None:
         """End the background work; answers are in the log. Who comes later is told."""

@@ -120,8 +120,12 @@ class Opening(NamedTuple):
         """What was said about columns, without what is as it would be anyway."""
         return {name: value for name, value in self.choices.items() if value}
 
-    def python(self, places: Places) -> str:
-        """A program that opens the log and clusters by its answers."""
+    def python(self, shown: Mapping[int, str]) -> str:
+        """A program that opens the log, clusters by its answers and says the page's numbers.
+
+        `shown` has a row of every cluster of the page. What a session calls its clusters depends
+        on those that it had before, so a session that is opened anew may call them otherwise.
+        """
         said = ", ".join(f"{name}={_plain(value)!r}" for name, value in self._said().items())
         kind = "records" if self.records else "rows"
         chosen = f"{'RecordChoices' if self.records else 'Choices'}({said})"
@@ -140,12 +144,16 @@ class Opening(NamedTuple):
                 f"asking = ask_about_{kind}({', '.join(given)})",
                 f"with AnswerStore({self.answers.name!r}) as store:",
                 f"    session = open_session(asking, store, {self.data.name!r}{rest})",
-                "    labels = session.labels()  # the clusters of the page; numbers may differ",
+                "    labels = session.labels()",
                 "    names = session.names  # what you called them",
                 "    constraints = session.constraints  # for any estimator: fit(X, "
                 "constraints=...)",
+                f"shown = {dict(shown)!r}  # clusters of the page, each by one of its rows",
+                "place = {row: at for at, row in enumerate(asking.ids)}",
+                "numbers = {labels[place[row]]: k for k, row in shown.items() if row in place}",
                 "for row, cluster in zip(asking.ids, labels):",
-                "    print(row, names.get(int(cluster), int(cluster)), sep='\\t')",
+                "    number = numbers.get(cluster, f'new {cluster}')",
+                "    print(row, names.get(int(cluster), number), sep='\\t')",
                 "",
             ]
         )

@@ -79,7 +79,7 @@ def result(desk: Desk, opening: Opening, person: str) -> dict[str, Any]:
         "n_rows": desk.n,
         "counts": desk.counts(person),
         "advice": advice(desk),
-        "python": opening.python(desk.places),
+        "python": opening.python(_shown_rows(desk)),
         "command": opening.command(desk.places),
         "exports": [
             {
@@ -216,7 +216,16 @@ def _about_rows(desk: Desk, title: str | None) -> str:
 
 
 def _python(desk: Desk, opening: Opening, path: Path) -> None:
-    path.write_text(opening.python(desk.places), encoding="utf-8")
+    path.write_text(opening.python(_shown_rows(desk)), encoding="utf-8")
+
+
+def _shown_rows(desk: Desk) -> dict[int, str]:
+    """The id of a row of every cluster that is shown, by the cluster's number."""
+    shown = desk.shown
+    if shown is None:
+        return {}
+    first = shown.order[shown.begin[:-1]].tolist()
+    return {k: str(desk.asking.ids[r]) for k, r in zip(shown.numbers.tolist(), first, strict=True)}
 
 
 class Export(NamedTuple):
@@ -255,7 +264,11 @@ EXPORTS = {
     "pairs.csv": Export("The answers as pairs, for the command coterie fit", _CSV, _pairs, _always),
     "log.db": Export("The log itself, to go on elsewhere", _FILE, _log, _needs_log),
     "model.zip": Export(
-        "A model fitted with the answers, a folder to unpack", "application/zip", _model, _always
+        'A model fitted with the answers: unpack it, then coterie.load("model") in Python, or '
+        "coterie predict model FILE where rows were clustered, not records",
+        "application/zip",
+        _model,
+        _always,
     ),
     "report.html": Export("One page about the clusters", "text/html", _report, _needs_clusters),
     "session.py": Export("The Python that does the same", "text/x-python", _python, _always),

@@ -6,7 +6,7 @@ import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,20 @@ from coterie.parameters import check_arguments
 __all__ = ["AnswerStore"]
 
 _HEADER = 100  # bytes, of every SQLite file
-_SAFE_WAL = (3, 51, 3)  # before it, the write-ahead log could be reset under a reader
+# A commit to a write-ahead log waits for the disk once, one to a rollback journal four times or
+# more: 1 ms and 28 ms here, for which everybody else who answers waits too. Before SQLite 3.51.3
+# that log could be reset under another connection, so there is none: who writes is the only reader.
+# EXTRA matters where a file system has no such log, and SQLite goes back to a journal.
+_SETTINGS = ("locking_mode=EXCLUSIVE", "synchronous=EXTRA", "foreign_keys=ON")
 _COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
 
 
 class AnswerStore:
     """The log of one session.
 
-    Every event is committed, and on the disk, before `append` returns. One process writes; a
-    second one that opens the file is told who has it. The log is never rewritten: undo is an
-    event too.
+    Every event is committed, and on the disk, before `append` returns: in `path` or, until it is
+    closed, in `path` + "-wal", which belongs to it. One process has the file; a second one that
+    opens it is told who does. The log is never rewritten: undo is an event too.
 
     Parameters
     ----------
@@ -70,6 +74,7 @@ class AnswerStore:
         check_arguments(AnswerStore, locals())
         self.path = Path(path)
         self._process = os.getpid()
+        self._ahead = False
         self._lock = FileLock(self.path)
         self._is_new = not os.path.lexists(self.path)
         try:
@@ -78,6 +83,7 @@ class AnswerStore:
             self._configure()
             self._migrate()
             self._refuse_damaged()
+            self._write_ahead()
             self._lock.write(begun=True)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the latter of a message
             self.close()
@@ -110,12 +116,14 @@ class AnswerStore:
 
     def _configure(self) -> None:
         add_functions(self._db)
-        if sqlite3.sqlite_version_info >= _SAFE_WAL:
-            settings = ("journal_mode=WAL", "synchronous=FULL")
-        else:
-            settings = ("journal_mode=DELETE", "synchronous=EXTRA")
-        for setting in (*settings, "foreign_keys=ON"):
+        for setting in _SETTINGS:
             self._db.execute(f"PRAGMA {setting}").fetchall()
+
+    def _write_ahead(self) -> None:
+        """Of a log that is in order, as this changes its header."""
+        with suppress(sqlite3.OperationalError):  # who may not write it may still read it
+            self._db.execute("PRAGMA journal_mode=WAL").fetchall()
+            self._ahead = True
 
     def _migrate(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -419,6 +427,7 @@ class AnswerStore:
             copy = sqlite3.connect(temporary)
             try:
                 self._db.backup(copy)
+                copy.execute("PRAGMA journal_mode=DELETE")
             finally:
                 copy.close()
 
@@ -433,6 +442,9 @@ class AnswerStore:
         ours = hasattr(self, "_db") and os.getpid() == self._process  # else SQLite's locks are not
         forget = forget_unused and ours and self._is_new and not self._is_used()
         if ours:
+            if self._ahead:
+                with suppress(sqlite3.Error):  # no room: the next who opens it does it
+                    self._db.execute("PRAGMA journal_mode=DELETE")  # one file, that needs no other
             self._db.close()
         self._is_new = False
         if forget:

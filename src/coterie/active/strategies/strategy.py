@@ -101,6 +101,10 @@ class Planner(ABC):
         """Take in what a twin made of the answers; it is not at work meanwhile."""
         return
 
+    def follow(self, other: Planner, knowledge: Knowledge) -> None:
+        """Begin with what the other's twin thought, of answers that this one does not know yet."""
+        return
+
     def forecast(self, knowledge: Knowledge, more: int) -> Forecast | None:
         """How good its clustering is, and after so `more` answers, if it can say so."""
         return None
