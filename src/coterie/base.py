@@ -137,14 +137,14 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
+        if "fit" in vars(cls) and "constraints" in inspect.signature(cls.fit).parameters:
+            # With scikit-learn's metadata routing, constraints go to whoever takes them.
+            for method in ("fit", "fit_predict"):
+                setattr(cls, f"__metadata_request__{method}", {"constraints": True})
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             cls.__init__ = _with_names_meant(cls.__init__)  # type: ignore[method-assign]
         guard_uses(cls)
-
-    # With scikit-learn's metadata routing, constraints go to every clusterer that takes them.
-    __metadata_request__fit = {"constraints": True}  # noqa: RUF012
-    __metadata_request__fit_predict = {"constraints": True}  # noqa: RUF012
 
     labels_: Any
     _keeps_groups = False  # whether exclusive groups need not be written out as pairs

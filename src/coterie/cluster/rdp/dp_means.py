@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from sklearn.utils.metadata_routing import UNUSED
-
 from coterie.cluster.rdp.base import PricedMeans, RdpSettings
 from coterie.cluster.rdp.starts import StartRule
 from coterie.cluster.rdp.xi import XiRule
@@ -60,9 +58,6 @@ class DPMeans(PricedMeans):
     >>> DPMeans(random_state=0).fit(X).n_clusters_
     3
     """
-
-    __metadata_request__fit = {"constraints": UNUSED}  # noqa: RUF012
-    __metadata_request__fit_predict = {"constraints": UNUSED}  # noqa: RUF012
 
     def __init__(
         self,
