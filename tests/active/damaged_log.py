@@ -17,7 +17,12 @@ WORDS = ["same", "different", "unknown"]
 
 
 def open_session(path: Any, **rest: Any) -> ActiveSession:
-    return ActiveSession(X, strategy="random", store=AnswerStore(path), ids=IDS, **rest)
+    store = AnswerStore(path)
+    try:
+        return ActiveSession(X, strategy="random", store=store, ids=IDS, **rest)
+    except BaseException:  # whoever made the store gives it free
+        store.close()
+        raise
 
 
 def close(session: ActiveSession) -> None:

@@ -27,6 +27,14 @@ ROWS = "id,x,y\n" + "".join(f"r{t},{t % 2 * 9 + t / 10},{t / 7:.3f}\n" for t in 
 FIT = ("fit", "rows.csv", "--id", "id", "-k", 2, "--method", "pckmeans", "-o", "new.csv")
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Tests that are run below `nohup` would ignore SIGHUP, and so would what they start."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def signalled(monkeypatch):
     """Send this process a signal whenever a fit is about to begin."""

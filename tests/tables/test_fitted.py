@@ -52,8 +52,9 @@ def save(model, inputs, **facts):
 def test_the_wrong_pair_is_the_most_doubtful(inputs):
     model = fit(Mosaic(3, random_state=0), inputs)
     doubts = doubtful_pairs(Fitted.of(model, inputs), 3)
-    assert (doubts.measure, doubts.n_pairs, len(doubts.pairs)) == ("p_wrong", 21, 3)
-    assert [pair.value for pair in doubts.pairs] == model.suspect_pairs(3).value.tolist()
+    assert (doubts.measure, doubts.n_pairs) == ("p_wrong", 21)
+    values = model.suspect_pairs(3).value
+    assert [pair.value for pair in doubts.pairs] == values[values >= 0.01].tolist()
     first = doubts.pairs[0]
     assert (first.a, first.b, first.kind) == ("a0", "b1", "must")
     assert (first.a_cluster, first.b_cluster) == (model.labels_[0], model.labels_[1])
@@ -88,7 +89,7 @@ def test_doubts_can_be_written_and_read_as_pairs(inputs):
     ]
     write_table(table, "doubts.csv")
     again = read_pairs("doubts.csv", inputs.ids)
-    assert again.n_pairs == 4
+    assert again.n_pairs == len(doubts.pairs) >= 1
     assert [0, 1] in again.must_link.tolist()
 
 
