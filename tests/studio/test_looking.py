@@ -288,19 +288,29 @@ def test_every_export_can_be_read(ann, folder):
     assert ann.get("export/everything", 400)["error"]["kind"] == "InvalidRequest"
 
 
-def test_the_python_gives_the_same_clusters(ann, folder, studio, monkeypatch, capsys):
-    """In a folder of its own, from the exported log: the studio still holds its own."""
+@pytest.fixture
+def printed_by_export(ann, folder, monkeypatch, capsys):
+    """The clusters that the exported Python prints, in a folder of its own, from the exported log:
+    the studio still holds its own.
+    """
+
+    def run():
+        elsewhere = folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "rows.csv").write_bytes((folder / "rows.csv").read_bytes())
+        for kind, name in (("log.db", "rows.csv.answers.db"), ("session.py", "session.py")):
+            (elsewhere / name).write_bytes(ann.http.get(f"/api/export/{kind}").content)
+        monkeypatch.chdir(elsewhere)
+        runpy.run_path("session.py")
+        return [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()]
+
+    return run
+
+
+def test_the_python_gives_the_same_clusters(ann, studio, printed_by_export):
     taught(ann)
     ann.write("cluster", action="name", cluster=number_of(ann, 0), name="Reds")
-    elsewhere = folder / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "rows.csv").write_bytes((folder / "rows.csv").read_bytes())
-    for kind, name in (("log.db", "rows.csv.answers.db"), ("session.py", "session.py")):
-        (elsewhere / name).write_bytes(ann.http.get(f"/api/export/{kind}").content)
-    monkeypatch.chdir(elsewhere)
-    runpy.run_path("session.py")
-    printed = capsys.readouterr().out
-    labels = [line.split("\t")[1] for line in printed.splitlines()]
+    labels = printed_by_export()
     assert labels[0] == "Reds"
     shown = studio.desk.session.labels().tolist()
     names = {shown[row]: label for row, label in enumerate(labels)}
@@ -308,21 +318,13 @@ def test_the_python_gives_the_same_clusters(ann, folder, studio, monkeypatch, ca
     assert all(name in ("Reds", str(k)) for k, name in names.items())  # by the same numbers
 
 
-def test_the_numbers_of_the_page_are_those_of_its_python(ann, studio, folder, monkeypatch, capsys):
+def test_the_numbers_of_the_page_are_those_of_its_python(ann, studio, printed_by_export):
     """They depended on the clusterings before, which a session that is opened anew has not had."""
     ann.settle()
     desk = studio.desk
     first = desk.shown
     desk.shown = Shown.of(100 - first.labels, first.version)  # as if others had come before
-    elsewhere = folder / "numbers"
-    elsewhere.mkdir()
-    (elsewhere / "rows.csv").write_bytes((folder / "rows.csv").read_bytes())
-    for kind, name in (("log.db", "rows.csv.answers.db"), ("session.py", "session.py")):
-        (elsewhere / name).write_bytes(ann.http.get(f"/api/export/{kind}").content)
-    monkeypatch.chdir(elsewhere)
-    runpy.run_path("session.py")
-    printed = [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()]
-    assert printed == [str(k) for k in desk.shown.labels.tolist()]
+    assert printed_by_export() == [str(k) for k in desk.shown.labels.tolist()]
 
 
 def test_the_advice_is_to_stop_when_nothing_changes(studio):
