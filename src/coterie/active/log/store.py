@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -10,12 +9,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from coterie.active.annotators.calls import CallLog
 from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
+from coterie.active.log.answer_table import AnswerTable
 from coterie.active.log.lock import FileLock
 from coterie.active.log.row_ids import (
     RowChanges,
@@ -44,7 +42,7 @@ _SETTINGS = ("locking_mode=EXCLUSIVE", "synchronous=EXTRA", "foreign_keys=ON")
 _COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
 
 
-class AnswerStore:
+class AnswerStore(AnswerTable):
     """The log of one session.
 
     Every event is committed, and on the disk, before `append` returns: in `path` or, until it is
@@ -381,45 +379,6 @@ class AnswerStore:
         bound = match_ids(self._listed_ids(), ids).bound
         moved = [((bound.row(i), bound.row(j)), sign, sure) for (i, j), sign, sure in said]
         return make_constraints(len(ids), [entry for entry in moved if min(entry[0]) >= 0])
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """The answers in force, one a row: number, i, j, answer, certainty, annotator, ..."""
-        from coterie.constraints.frames import make_frame
-
-        return make_frame(self._columns(), backend)
-
-    def _columns(self) -> dict[str, Any]:
-        answers = self.answers()
-        return {
-            "number": np.array([a.number for a in answers], dtype=np.int64),
-            "i": np.array([a.rows[0] for a in answers], dtype=np.int64),
-            "j": np.array([a.rows[1] for a in answers], dtype=np.int64),
-            "answer": np.array([a.answer for a in answers], dtype=np.str_),
-            "certainty": np.array(
-                [np.nan if a.certainty is None else a.certainty for a in answers], dtype=float
-            ),
-            "annotator": np.array([a.annotator or "" for a in answers], dtype=np.str_),
-            "time": np.array([a.time for a in answers], dtype=np.str_),
-            "phase": np.array([a.phase for a in answers], dtype=np.str_),
-        }
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the answers in force as CSV, columns as in `to_frame`; whole or not at all."""
-        columns = self._columns()
-        with (
-            new_file(Path(path)) as temporary,
-            temporary.open("w", newline="", encoding="utf-8") as stream,
-        ):
-            writer = csv.writer(stream)
-            writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_frame` as Parquet (needs the extra `parquet`); whole or not at all."""
-        import pyarrow.parquet  # type: ignore[import-untyped]
-
-        with new_file(Path(path)) as temporary:
-            pyarrow.parquet.write_table(self.to_frame("pyarrow"), temporary)
 
     def to_log(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the whole log, as it is at this moment; whole or not at all."""
