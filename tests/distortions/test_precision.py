@@ -34,6 +34,21 @@ def test_a_column_that_says_nothing_keeps_all_its_variance_and_a_continuous_one_
     assert least_share(Rows(X), ONES) == pytest.approx([0.0, 1.0, 1.0], abs=1e-4)
 
 
+def test_the_first_look_at_few_rows_changes_nothing_that_counts():
+    """Floors are 1e-6 of a column's variance and more: below that, all is continuous."""
+    rng = np.random.default_rng(2)
+    n = 20_000
+    columns = [np.where(rng.random(n) < often, 0.5, rng.random(n)) for often in (0.01, 0.03, 0.2)]
+    columns += [np.round(rng.normal(size=n), digits) for digits in range(7)]
+    X = np.column_stack([*columns, np.sort(rng.random(n)), np.repeat(rng.random(n // 2), 2)])
+    wanted = []
+    for values in X.T:
+        _, count = np.unique(values, return_counts=True)
+        agree = (count * (count - 1.0)).sum() / (n * (n - 1.0))
+        wanted.append(agree**2 / (1 - agree**2))
+    np.testing.assert_allclose(least_share(Rows(X), ONES), wanted, rtol=1e-9, atol=1e-8)
+
+
 def test_sparse_rows_and_weights():
     rng = np.random.default_rng(1)
     X = rng.integers(4, size=(60, 5)) * rng.integers(2, size=(60, 5)) * 1.0

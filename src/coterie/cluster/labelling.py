@@ -13,7 +13,7 @@ from numba import njit
 
 from coterie._typing import Array
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
-from coterie.data import Block, Rows, fold, map_blocks
+from coterie.data import Block, Rows, Scratch, fold, map_blocks
 from coterie.distortions import CenterTerms, Distortion
 
 __all__ = [
@@ -138,11 +138,13 @@ def label_rows(
     listed: Array,
     before: Array | None = None,
     keep: bool = True,
+    scratch: Scratch | None = None,
 ) -> Labelled:
     """One pass over the rows: labels, costs of the `listed` rows (r,), cost and sums of all.
 
     With `before` (r,) the listed rows keep these labels. With `keep` False nothing that belongs to
-    other rows comes back, as they may be many and elsewhere.
+    other rows comes back, as they may be many and elsewhere. What is as long as rows or listed
+    rows is put into memory of `scratch`.
     """
     # In this order slope.T and square.T, which every product takes, are contiguous.
     square = terms.square
@@ -160,7 +162,7 @@ def label_rows(
     )
     joined = ("labels", "listed_labels", "unary", "lead", "digest")
     lengths = (rows.n if keep else 0, listed.size, listed.size, listed.size)
-    return fold(passes, joined=joined, lengths=lengths)
+    return fold(passes, joined=joined, lengths=lengths, scratch=scratch)
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:

@@ -146,9 +146,10 @@ class Core:
         summed = members @ values.reshape(r, -1)
         return np.ascontiguousarray(summed).reshape(self.n_nodes, *values.shape[1:])
 
-    def expand(self, node_values: np.ndarray) -> np.ndarray:
-        """Give each row its node's value: (s, …) → (r, …)."""
-        return np.asarray(node_values)[self.node]
+    def expand(self, node_values: np.ndarray, room: np.ndarray | None = None) -> np.ndarray:
+        """Give each row its node's value: (s, …) → (r, …), in `room` (r, …) if it is given."""
+        # Every node is there: with another mode NumPy would fill a copy of `room` first.
+        return np.take(np.asarray(node_values), self.node, axis=0, out=room, mode="clip")
 
     def costs(self, pair_cost: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Pair costs (m,) or (m, K) summed over the pairs of each edge.

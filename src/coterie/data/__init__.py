@@ -20,6 +20,7 @@ from coterie.data.opening import open_rows
 from coterie.data.passes import check_blocks, fold, join, map_blocks
 from coterie.data.preparing import centered, gather, keeping, map_listed
 from coterie.data.rows import Block, MemoryRows, Rows, RowSource
+from coterie.data.scratch import Scratch
 from coterie.data.stored import StoredRows
 from coterie.data.stream import is_stream, spooled
 from coterie.data.unpacking import UnpackedRows, unpacked
@@ -33,6 +34,7 @@ __all__ = [
     "ProcessEngine",
     "RowSource",
     "Rows",
+    "Scratch",
     "StoredColumn",
     "StoredRows",
     "ThreadEngine",

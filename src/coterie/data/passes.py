@@ -19,6 +19,7 @@ import numpy as np
 from coterie._typing import Array
 from coterie.data.engines import current_engine, one_blas_thread
 from coterie.data.rows import Block, MemoryRows, Rows, Stretch
+from coterie.data.scratch import Scratch
 from coterie.exceptions import InvalidData
 from coterie.progress import count_blocks
 
@@ -109,13 +110,17 @@ def _part(state: Any, start: int, stop: int) -> Any:
 
 
 def fold(
-    parts: Iterable[Result], joined: tuple[str, ...] = (), lengths: tuple[int, ...] = ()
+    parts: Iterable[Result],
+    joined: tuple[str, ...] = (),
+    lengths: tuple[int, ...] = (),
+    scratch: Scratch | None = None,
 ) -> Result:
     """The parts as one: numbers and arrays are added in their order.
 
     Parts are numbers, arrays, or NamedTuples of these; the fields of a NamedTuple that are named in
     `joined` belong to rows, and are put one behind the other instead. Where `lengths` says how
-    long they will be, they are copied as they come, so that no two copies are ever held.
+    long they will be, they are copied as they come, so that no two copies are ever held, into
+    memory of `scratch` if it is given.
     """
     rest = iter(parts)
     first: Any = next(rest)
@@ -126,7 +131,7 @@ def fold(
     if not hasattr(first, "_fields"):
         return _added(first, rest)
     rows = {
-        name: _Joined(getattr(first, name), length)
+        name: _Joined(getattr(first, name), length, scratch)
         for name, length in zip_longest(joined, lengths, fillvalue=None)
         if name is not None
     }
@@ -151,12 +156,13 @@ def join(parts: Iterable[Array], length: int) -> Array:
 class _Joined:
     """Arrays that are put one behind the other, in an array of known length or in a list."""
 
-    def __init__(self, first: Array, length: int | None) -> None:
+    def __init__(self, first: Array, length: int | None, scratch: Scratch | None = None) -> None:
         self.pieces = [first]
         self.filled = len(first)
         self.room = None
         if length is not None and length > len(first):
-            self.room = np.empty((length, *first.shape[1:]), dtype=first.dtype)
+            empty = np.empty if scratch is None else scratch.empty
+            self.room = empty((length, *first.shape[1:]), first.dtype)
             self.room[: self.filled] = first
 
     def add(self, piece: Array) -> None:

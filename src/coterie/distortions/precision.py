@@ -18,6 +18,8 @@ from coterie.data import Rows
 __all__ = ["least_share"]
 
 _SAMPLE = 20_000  # rows whose values are compared
+# Where no two of so many agree, the share is below 1e-11: nothing beside any scatter of use.
+_FIRST_LOOK = 2_000
 
 
 def least_share(rows: Rows, weights: Array) -> FloatArray:
@@ -46,6 +48,8 @@ def _agreement(values: FloatArray, times: FloatArray | None) -> float:
     """
     known = ~np.isnan(values)
     if times is None:
+        if known.size > _FIRST_LOOK and _all_differ(values[:: known.size // _FIRST_LOOK]):
+            return 0.0
         ordered = np.sort(values[known])
         new = np.concatenate(([True], ordered[1:] != ordered[:-1], [True]))
         count = np.diff(np.flatnonzero(new)).astype(np.float64)
@@ -56,6 +60,12 @@ def _agreement(values: FloatArray, times: FloatArray | None) -> float:
     if total <= 1.0:
         return 0.0
     return float((count * np.maximum(count - 1.0, 0.0)).sum() / (total * (total - 1.0)))
+
+
+def _all_differ(values: FloatArray) -> bool:
+    """Whether no two values are equal; NaN differs from everything."""
+    ordered = np.sort(values)
+    return not (ordered[1:] == ordered[:-1]).any()
 
 
 def _sparse_agreement(sample: sp.csr_array, times: FloatArray) -> FloatArray:

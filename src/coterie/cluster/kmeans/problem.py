@@ -24,7 +24,7 @@ from coterie.cluster.labelling import Labelled, Price, RowTerms, label_rows, mea
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics, sum_rows
 from coterie.constraints import Constraints
 from coterie.constraints.sizes import Sizes
-from coterie.data import Rows, centered, check_blocks, keeping
+from coterie.data import Rows, Scratch, centered, check_blocks, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.base import ConstantBound
 from coterie.distortions.bounds import GrowingBound
@@ -115,6 +115,7 @@ class KMeansProblem:
         self.core = self.graph.core
         self.rows = keeping(rows, self.core.rows)
         self.pair_weight = constraints.cost()
+        self.scratch = Scratch()  # for what every pass finds for rows and the core
 
     @property
     def can_refresh(self) -> bool:
@@ -301,7 +302,7 @@ class KMeansProblem:
         before = None if last is None else self.core.expand(last.nodes)
         return label_rows(
             self.rows, measure.terms, self.distortion, measure.A, terms, self.price, self.shape,
-            self.core.rows, before, keep,
+            self.core.rows, before, keep, self.scratch,
         )  # fmt: skip
 
     def relabel(

@@ -29,7 +29,7 @@ from coterie.cluster.labelling import (
 from coterie.cluster.rdp.counts import CountKL
 from coterie.cluster.statistics import NONE, Shape, Statistics, add, sum_rows
 from coterie.constraints import Constraints
-from coterie.data import Rows, centered, check_blocks, keeping
+from coterie.data import Rows, Scratch, centered, check_blocks, keeping
 from coterie.distortions import (
     CenterTerms,
     Distortion,
@@ -85,6 +85,7 @@ class RdpProblem:
         self.core = constraints.core()
         self.rows = keeping(rows, self.core.rows)
         self.row_terms = measure_rows(self.rows, self.weights, self.distortion, self.A)
+        self.scratch = Scratch()  # for what every pass finds for rows and the core
         self.alone = self._cost_alone()
         self._index_pairs()
 
@@ -123,7 +124,7 @@ class RdpProblem:
         price, shape = Price(1.0, lambda_, self.root), Shape(len(centers), self.d)
         return label_rows(
             self.rows, self.row_terms, self.distortion, self.A, self.terms(centers), price, shape,
-            self.core.rows,
+            self.core.rows, scratch=self.scratch,
         )  # fmt: skip
 
     def divergences(self, listed: Array, terms: CenterTerms, rows: Any = None) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.constraints import Constraints
+from coterie.data import Scratch
 from coterie.exceptions import TooWide
 from coterie.inference import (
     ExactPlan,
@@ -100,6 +101,7 @@ class CoreGraph:
         weights: FloatArray | None = None,
     ) -> None:
         self.core = constraints.core()
+        self.scratch = Scratch()  # for what every iteration finds for the core's rows
         self.n_samples = constraints.n_samples
         self.settings, self.seed = settings, seed
         core = self.core

@@ -288,13 +288,17 @@ def expect(
     """
     index = core.core
     free = fold(
-        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows), joined=("core",)
+        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows),
+        joined=("core",),
+        lengths=(index.rows.size,),
+        scratch=core.scratch,
     )
     counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
     if not core.parts:
         return Expectation(free.log_likelihood, free.moments, counts, None)
     posterior, share = core_posterior(core, free.core, mixture, last, final=False)
-    resp = index.expand(posterior.marginals)
+    room = core.scratch.empty((index.rows.size, mixture.shape.n_clusters), np.float64)
+    resp = index.expand(posterior.marginals, room)
     if share is not None:
         resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
     if core.copies is not None:

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from coterie._typing import FloatArray
+from coterie._typing import Array, FloatArray, IntArray
 from coterie.inference import PairwiseModel, exact_plan
 from coterie.inference.elimination import log_partition
 from coterie.mixture.ppc import _subtree_kernels
@@ -35,18 +35,22 @@ class Subtrees:
     def __init__(self, forest: PairwiseModel, exponent: FloatArray) -> None:
         self._forest, self._exponent = forest, exponent
         self._plan = plan = exact_plan(forest)
-        self._powers, node_kind = np.unique(exponent, return_inverse=True)
-        costs = np.column_stack([forest.same, forest.differ])
-        kinds, kind_of_entry = np.unique(costs, axis=0, return_inverse=True)
-        self._same, self._differ = np.exp(-kinds).T.copy()
+        self._powers, node_kind = _kinds(exponent)
+        same, same_kind = _kinds(forest.same.ravel())
+        differ, differ_kind = _kinds(forest.differ.ravel())
+        both, kind_of_entry = _kinds(same_kind * differ.size + differ_kind)
+        self._same, self._differ = (
+            np.exp(-same[both // differ.size]),
+            np.exp(-differ[both % differ.size]),
+        )
         order, parent, up, _ = plan.forest
-        edge_kind = np.append(kind_of_entry.ravel(), 0)[up]  # of a root: not looked at
+        edge_kind = np.append(kind_of_entry, 0)[up]  # of a root: not looked at
         most = self._powers.size + 2 * forest.n_nodes
         left, right = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
         times = np.zeros(most)
         table = np.full(2 ** math.ceil(math.log2(2 * most)), -1, dtype=np.int64)
         count = _subtree_kernels.find_steps(
-            order, parent, node_kind.ravel(), edge_kind, left, right, times, table
+            order, parent, node_kind, edge_kind, left, right, times, table
         )
         self._steps = left[:count].copy(), right[:count].copy(), times[:count].copy()
         shape = (count, forest.n_labels)
@@ -77,3 +81,12 @@ class Subtrees:
         unary = -self._exponent[:, None] * log_weights
         value, marginals = log_partition(self._forest._replace(unary=unary), self._plan)
         return value, self._exponent @ marginals
+
+
+def _kinds(values: Array) -> tuple[Array, IntArray]:
+    """The distinct values, rising, and which of them each value is.
+
+    `np.unique` with its inverse sorts all values with their places; here they are few.
+    """
+    distinct = np.unique(values)
+    return distinct, np.searchsorted(distinct, values)

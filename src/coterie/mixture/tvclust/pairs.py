@@ -18,6 +18,7 @@ from scipy.special import betaln, digamma
 
 from coterie._typing import FloatArray
 from coterie.constraints import Constraints
+from coterie.data import Scratch
 
 __all__ = ["AnswerLogs", "Beta", "Known", "PairEvidence", "Trust"]
 
@@ -108,6 +109,7 @@ class PairEvidence:
         c = constraints
         self.constraints = c
         self.core = c.core()
+        self.scratch = Scratch()  # for what every iteration finds for the core's rows
         counts = ~c.is_hard & (c.weight > 0)
         self.friend, self.hard = c.kind > 0, c.is_hard
         self.learned = counts & np.isnan(c.certainty)

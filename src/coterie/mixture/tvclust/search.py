@@ -10,6 +10,8 @@ before).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -59,21 +61,35 @@ class Ascent(NamedTuple):
     tol: float
 
 
-class Candidate(NamedTuple):
-    """A run, the data with its family, and how well it foretells the answers, in nats.
+@dataclass(frozen=True)
+class Candidate:
+    """A run under `priors`, and the data with its family.
 
-    `answers` by the components as they are, `unseen` by components without the rows in question.
+    How well it foretells the answers is worked out when somebody asks, and kept: a run that is the
+    only one is not judged.
     """
 
     data: TwoViews
     run: Variational
-    answers: float
-    unseen: float
+    priors: Priors
 
     @property
     def bound(self) -> float:
         """The bound at the end."""
         return float(self.run.bounds[-1])
+
+    @cached_property
+    def answers(self) -> float:
+        """How well the components as they are foretell the answers, in nats."""
+        return self._foretold(seen=True)
+
+    @cached_property
+    def unseen(self) -> float:
+        """How well components without the rows in question do."""
+        return self._foretold(seen=False)
+
+    def _foretold(self, *, seen: bool) -> float:
+        return float(foretold(self.data, self.run.factors, self.priors, seen=seen).sum())
 
 
 class Problem(NamedTuple):
@@ -200,7 +216,7 @@ def climb(
         rng=rng,
         listen=listen,
     )
-    return _candidate(view, run, ascent)
+    return Candidate(view, run, ascent.priors)
 
 
 def _feasible(
@@ -231,14 +247,7 @@ def _further(
     more = go_on(view, run.factors, ascent.priors, max_iter=left, tol=ascent.tol, rng=rng)
     bounds = np.concatenate([run.bounds, more.bounds])
     whole = Variational(more.factors, bounds, more.converged)
-    return _candidate(view, whole, ascent)
-
-
-def _candidate(view: TwoViews, run: Variational, ascent: Ascent) -> Candidate:
-    told, unseen = (
-        float(foretold(view, run.factors, ascent.priors, seen=seen).sum()) for seen in (True, False)
-    )
-    return Candidate(view, run, told, unseen)
+    return Candidate(view, whole, ascent.priors)
 
 
 def _labels(candidate: Candidate) -> IntArray:
@@ -274,7 +283,7 @@ def _joined(old: Candidate, new: Candidate) -> Candidate:
     """The new run as what the old one came to: bounds below the old end are left out."""
     above = new.run.bounds[new.run.bounds >= old.bound]
     bounds = np.concatenate([old.run.bounds, above])
-    return new._replace(run=new.run._replace(bounds=bounds))
+    return replace(new, run=new.run._replace(bounds=bounds))
 
 
 class Merge(NamedTuple):

@@ -209,8 +209,9 @@ def _improve(
     """Every factor updated once given the others, and the entropy of all q(z)."""
     statistics, node_resp, entropy = _expectation(data, old, rng)
     largest_first = np.argsort(-statistics[:, 0], kind="stable")
-    statistics, node_resp = statistics[largest_first], node_resp[:, largest_first]
-    node_resp = np.ascontiguousarray(node_resp)
+    if (np.diff(largest_first) != 1).any():
+        statistics = statistics[largest_first]
+        node_resp = np.ascontiguousarray(node_resp[:, largest_first])
     agreement = _agreement(data.evidence, node_resp)
     p, q = data.evidence.update(agreement, priors.p, priors.q)
     sticks = Sticks.update(statistics[:, 0], old.alpha)
@@ -275,18 +276,21 @@ def _expectation(
             listed=core.rows,
         ),
         joined=("unary",),
+        lengths=(core.rows.size,),
+        scratch=evidence.scratch,
     )
     if not core.n_nodes:
         return free.statistics, old.node_resp, free.entropy
     unary = core.contract(free.unary) if core.n_nodes < core.rows.size else free.unary
     odds = evidence.odds(AnswerLogs.of(old.p, old.q))
-    node_resp, entropy = old.node_resp.copy(), 0.0
+    node_resp, entropy = evidence.scratch.copy(old.node_resp), 0.0
     for _ in range(_SWEEPS if len(core.edges) else 1):
         entropy = kernels.sweep(
             rng.permutation(core.n_nodes), unary, core.indptr, core.indices, odds,
             evidence.forbidden, evidence.pinned, node_resp,
         )  # fmt: skip
-    resp = core.expand(node_resp)
+    room = evidence.scratch.empty((core.rows.size, node_resp.shape[1]), np.float64)
+    resp = core.expand(node_resp, room)
     if data.weights.size:
         resp *= data.weights[core.rows, None]
     inside = fold(map_listed(data.rows, core_sums, data.family, core.rows, CoreResp(resp)))
