@@ -9,8 +9,9 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from coterie import RCA, DPMeans, PCKMeans, TVClust
-from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.problem import KMeansProblem
 from coterie.cluster.kmeans.screening import stage_of
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.constraints import Constraints, sample_pairs
 from coterie.data import DerivedRows, open_rows
 from coterie.distortions import get_distortion

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from coterie import Constraints, HMRFKMeans
 from coterie.cluster.distances import own_distances
-from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.data import Rows
 from coterie.distortions import CenterTerms, get_distortion
 from coterie.distortions.base import ByColumn, LinearBound

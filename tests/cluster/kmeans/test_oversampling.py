@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from coterie.cluster.kmeans.oversampling import oversampled, thinned, uniforms
-from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.constraints import Constraints
 from coterie.data import open_rows, use_threads
 from coterie.distortions import Cosine, SquaredEuclidean

@@ -11,7 +11,7 @@ from coterie.constraints import Constraints, grid_neighbors
 from coterie.inference import pairwise_model
 from coterie.mixture.ppc.core import CoreGraph, PpcSettings
 from coterie.mixture.ppc.prior import Prior
-from coterie.mixture.ppc.subtrees import Subtrees
+from coterie.mixture.ppc.subtrees import NodeByNode, Subtrees, log_omega_of_trees
 
 
 def model_of(n, edges, k):
@@ -62,10 +62,18 @@ def test_value_and_gradient_by_enumeration(k, hard):
     for seed in range(15):
         model, exponent, rng = random_forest(seed, 7, k, hard=hard)
         log_pi = np.log(rng.dirichlet(np.ones(k)))
-        value, slope = Subtrees(model, exponent).log_omega(log_pi)
         wanted, counts = by_enumeration(model, exponent, log_pi)
-        assert value == pytest.approx(wanted, abs=1e-12)
-        np.testing.assert_allclose(slope, counts, atol=1e-12)
+        for kind in (Subtrees, NodeByNode):
+            value, slope = kind(model, exponent).log_omega(log_pi)
+            assert value == pytest.approx(wanted, abs=1e-12)
+            np.testing.assert_allclose(slope, counts, atol=1e-12)
+
+
+def test_few_nodes_are_done_one_by_one_and_many_by_shapes():
+    """Telling shapes apart is for graphs that are worth compiling its kernels."""
+    for n, kind in ((50, NodeByNode), (600, Subtrees)):
+        model, exponent, _ = random_forest(0, n, 3)
+        assert type(log_omega_of_trees(model, exponent)) is kind
 
 
 @pytest.mark.parametrize("hard", [0.0, 0.4])
@@ -78,7 +86,7 @@ def test_the_same_as_node_by_node(k, hard):
         for alpha in (0.2, 1.0, 50.0):
             log_pi = np.log(np.maximum(rng.dirichlet(np.full(k, alpha)), 1e-15))
             value, slope = trees.log_omega(log_pi)
-            wanted, counts = trees.node_by_node(log_pi)
+            wanted, counts = NodeByNode(model, exponent).log_omega(log_pi)
             assert value == pytest.approx(wanted, rel=1e-10)
             np.testing.assert_allclose(slope, counts, rtol=1e-10, atol=1e-10)
 
@@ -117,9 +125,10 @@ def test_children_in_another_order_are_the_same_subtree():
 def test_many_children_of_one_node():
     """A star of 3,000 with two kinds of leaves; beliefs of its centre span hundreds of nats."""
     edges = [(0, i, 0.0 if i % 2 else 1.3, 2.1 if i % 2 else 0.0) for i in range(1, 3001)]
-    trees = Subtrees(model_of(3001, edges, 3), np.ones(3001))
+    star = model_of(3001, edges, 3), np.ones(3001)
     log_pi = np.log([0.4, 0.35, 0.25])
-    for mine, wanted in zip(trees.log_omega(log_pi), trees.node_by_node(log_pi), strict=True):
+    by_shape, by_node = (kind(*star).log_omega(log_pi) for kind in (Subtrees, NodeByNode))
+    for mine, wanted in zip(by_shape, by_node, strict=True):
         np.testing.assert_allclose(mine, wanted, rtol=1e-10)
 
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from coterie._typing import Array
 from coterie.base import broken_pairs
 from coterie.cluster.kmeans.joining import TakesNewRows, has_own_metrics
-from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, Measure
+from coterie.cluster.kmeans.problem import KMeansProblem
 from coterie.cluster.kmeans.run import Result, Start, run
 from coterie.cluster.kmeans.screening import (
     Screened,
@@ -23,6 +23,7 @@ from coterie.cluster.kmeans.screening import (
 )
 from coterie.cluster.kmeans.sized_problem import SizedProblem
 from coterie.cluster.kmeans.starts import complete_groups, initial_centers, many_centers
+from coterie.cluster.kmeans.values import Geometry, Measure
 from coterie.constraints import Constraints
 from coterie.constraints.exclusive import choose, witnesses, written_for
 from coterie.constraints.sizes import Sizes

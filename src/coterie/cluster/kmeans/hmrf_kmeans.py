@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import KMeansSettings
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.distortions import Distortion
 from coterie.distortions.base import need_form
 from coterie.distortions.registry import chosen_distortion

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from coterie._typing import Array
 from coterie.base import in_memory
 from coterie.cluster.distances import least_cost, nearest_centers, row_distances
-from coterie.cluster.kmeans.problem import KMeansSettings
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.cluster.statistics import NONE, Shape, Statistics, sum_rows
 from coterie.data import Rows, check_blocks
 from coterie.distortions import Distortion

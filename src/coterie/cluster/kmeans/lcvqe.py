@@ -12,14 +12,9 @@ from coterie.base import broken_pairs
 from coterie.cluster.kmeans import _lcvqe_kernels as kernels
 from coterie.cluster.kmeans.core_graph import CoreLabels
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import (
-    NO_CORE,
-    Assignment,
-    Geometry,
-    KMeansProblem,
-    KMeansSettings,
-)
+from coterie.cluster.kmeans.problem import NO_CORE, KMeansProblem
 from coterie.cluster.kmeans.run import Result
+from coterie.cluster.kmeans.values import Assignment, Geometry, KMeansSettings
 from coterie.cluster.statistics import Statistics
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion, SquaredEuclidean

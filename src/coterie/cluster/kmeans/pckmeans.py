@@ -8,8 +8,9 @@ import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster.kmeans.family import PairwiseKMeans
-from coterie.cluster.kmeans.problem import KMeansProblem, KMeansSettings
+from coterie.cluster.kmeans.problem import KMeansProblem
 from coterie.cluster.kmeans.run import Result, Start
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.cluster.labelling import label_rows, measure_rows
 from coterie.cluster.statistics import NONE, Shape
 from coterie.constraints import Constraints

@@ -3,8 +3,8 @@
     J = c sum_i w_i [d_A(x_i, mu_{y_i}) - log det A] + sum_ML cost 1[y_i != y_j]
         + sum_CL cost 1[y_i = y_j] - log P(A) - c log P(mu)
 
-(2.1), (3.14) and (2.4)-(2.6) are settings of it: see `KMeansSettings`. Rows in no constraint are
-labelled in blocks by their nearest centre; only the core, the rows in constraints with hard
+(2.1), (3.14) and (2.4)-(2.6) are settings of it: see `values.KMeansSettings`. Rows in no constraint
+are labelled in blocks by their nearest centre; only the core, the rows in constraints with hard
 must-links contracted, goes to an inference engine. No step raises J.
 """
 
@@ -12,18 +12,18 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster.distances import distances_to, own_distances
 from coterie.cluster.kmeans._kernels import cost_of_breaking
-from coterie.cluster.kmeans.core_graph import CoreGraph, CoreLabels, PairCosts
-from coterie.cluster.labelling import Labelled, Price, RowTerms, label_rows, measure_rows
+from coterie.cluster.kmeans.core_graph import CoreGraph, CoreLabels
+from coterie.cluster.kmeans.values import Assignment, Geometry, KMeansSettings, Measure
+from coterie.cluster.labelling import Labelled, Price, label_rows, measure_rows
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics, sum_rows
 from coterie.constraints import Constraints
-from coterie.constraints.sizes import Sizes
 from coterie.data import Rows, Scratch, centered, check_blocks, keeping
 from coterie.distortions import Distortion
 from coterie.distortions.base import ConstantBound
@@ -34,59 +34,6 @@ from coterie.inference import group_energy, pair_energy
 
 NO_CORE = CoreLabels(np.empty(0, dtype=np.int64), proven=True)
 _ROWS_AT_ONCE = 65_536  # of the core: keeps their copies small beside X
-
-
-class KMeansSettings(NamedTuple):
-    """Which member of the family a problem is."""
-
-    n_clusters: int
-    factor: float = 1.0  # c: 1/2 for PCKMeans (2.1), 1 for HMRF-KMeans and MPCK-Means
-    penalty: str = "distance"  # a broken pair costs its weight: "constant", or times a "distance"
-    form: str | None = None  # the metric that is learned: "diagonal", "full" or None
-    per_cluster: bool = False  # one metric for each cluster
-    prior_width: str | float | None = None  # of the Rayleigh prior on the metric, or "auto"
-    eta: float | None = None  # size of a step along the gradient of the metric; None: found
-    phi_max: str | float = "tight"
-    inference: str = "icm"
-    time_limit: float = 10.0  # seconds of exact search
-    sizes: Sizes | None = None  # of clusters, for a `SizedProblem`
-
-
-class Measure(NamedTuple):
-    """What depends on the metric A alone: each row's own terms, and log det A, (1,) or (K,)."""
-
-    A: Array | None
-    terms: RowTerms
-    log_det: Array
-
-
-class Geometry(NamedTuple):
-    """A metric, the weight `w` of a plain pair, and what each pair costs under them."""
-
-    measure: Measure
-    w: float
-    pairs: PairCosts
-
-
-class Assignment(NamedTuple):
-    """The outcome of an E-step: labels (n,), those of the core, sums, and J.
-
-    Of rows that are not in memory the labels are left out, (0,), unless something needs them: they
-    follow from the centres (`KMeansProblem.with_labels`), and `digest` tells whether they change.
-    """
-
-    labels: Array
-    core: CoreLabels
-    statistics: Statistics
-    objective: float
-    digest: Array
-
-    def same_labels(self, other: Assignment) -> bool:
-        """Whether every row has the label it has in the other one."""
-        if self.labels.size:
-            return np.array_equal(self.labels, other.labels)
-        same = np.array_equal(self.digest, other.digest)
-        return same and np.array_equal(self.core.nodes, other.core.nodes)
 
 
 class KMeansProblem:

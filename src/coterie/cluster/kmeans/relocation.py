@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from coterie._typing import Array
-from coterie.cluster.kmeans.problem import Geometry, KMeansProblem
+from coterie.cluster.kmeans.problem import KMeansProblem
 from coterie.cluster.kmeans.run import Result, Start, go_on, is_lower, run
 from coterie.cluster.kmeans.starts import plus_plus, shared_metric
+from coterie.cluster.kmeans.values import Geometry
 
 __all__ = ["relocate"]
 

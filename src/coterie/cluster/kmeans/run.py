@@ -9,7 +9,8 @@ import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster.kmeans.core_graph import CoreLabels
-from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.values import Assignment, Geometry
 from coterie.distortions.learning import descend
 from coterie.progress import keep_going
 

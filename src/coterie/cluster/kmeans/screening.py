@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from coterie._typing import Array
-from coterie.cluster.kmeans.problem import Geometry, KMeansProblem, Measure
+from coterie.cluster.kmeans.problem import KMeansProblem
 from coterie.cluster.kmeans.relocation import relocate
 from coterie.cluster.kmeans.run import EQUAL, Result, Start, go_on, run
+from coterie.cluster.kmeans.values import Geometry, Measure
 from coterie.data import gather
 
 __all__ = [

@@ -6,7 +6,8 @@ import numpy as np
 
 from coterie._typing import Array
 from coterie.cluster.kmeans.core_graph import CoreLabels
-from coterie.cluster.kmeans.problem import Assignment, Geometry, KMeansProblem
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.values import Assignment, Geometry
 from coterie.cluster.labelling import label_rows, sums_by_label
 from coterie.constraints.sizes import Sizes, explain_sizes
 from coterie.inference import SizedModel, label_with_sizes, pair_energy, prove_sized

@@ -16,7 +16,8 @@ from sklearn.cluster import KMeans
 from coterie._typing import Array
 from coterie.cluster.distances import distances_to, least_distances
 from coterie.cluster.kmeans.oversampling import oversampled, thinned
-from coterie.cluster.kmeans.problem import KMeansProblem, Measure
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.values import Measure
 from coterie.cluster.labelling import measure_rows, sums_by_label
 from coterie.cluster.statistics import Shape
 from coterie.constraints import Constraints

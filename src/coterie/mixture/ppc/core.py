@@ -33,6 +33,7 @@ __all__ = ["CoreGraph", "PpcSettings"]
 _FIELDS = ("mean_field", "structured_mean_field")
 _MAX_TABLE = {"exact": 2**18, "auto": 2**16}
 _SMALL = 200  # nodes of a component with cycles below which log Ω is tried exactly
+_QUICK_WIDTH = 2  # of components with cycles, for tables that are no work
 # One sweep from where the last E-step ended: a partial E-step raises the bound too.
 _FIELD = {"max_sweeps": 1, "tol": 1e-3, "shuffle": False, "pairs": False}
 _FIELD_FIRST = {"max_sweeps": 30, "tol": 1e-3, "shuffle": False, "pairs": False}
@@ -152,6 +153,18 @@ class CoreGraph:
     def engines(self) -> list[str]:
         """Engines in use."""
         return [part.method for part in self.parts]
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether every E-step is exact and takes hardly longer than mean field would."""
+        in_cycles = sum(
+            group.nodes.size
+            for part in self.parts
+            if part.plan is not None
+            for group in part.plan.loopy
+        )
+        exact = all(part.method == "exact" for part in self.parts)
+        return exact and self.width <= _QUICK_WIDTH and in_cycles <= _SMALL
 
     @property
     def freezes(self) -> bool:

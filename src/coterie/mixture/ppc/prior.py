@@ -21,7 +21,7 @@ from coterie.inference import PairwiseModel
 from coterie.inference.forest import forest_entries, keep_entries
 from coterie.inference.model import components, entry_rows, subgraph
 from coterie.mixture.ppc.like_components import LikeComponents
-from coterie.mixture.ppc.subtrees import Subtrees
+from coterie.mixture.ppc.subtrees import NodeByNode, Subtrees, log_omega_of_trees
 
 __all__ = [
     "ByGradient",
@@ -74,7 +74,7 @@ class Prior:
         self, graph: PairwiseModel, exponent: FloatArray, wide: BoolArray, *, overlap: bool = True
     ) -> None:
         self.n_clusters = graph.n_labels
-        self._trees: Subtrees | None = None
+        self._trees: NodeByNode | Subtrees | None = None
         self._loopy: LikeComponents | None = None
         self._alone: _Edges | None = None
         if not overlap:
@@ -84,7 +84,8 @@ class Prior:
             tree = _in_trees(narrow)
             inside, others = np.flatnonzero(tree), np.flatnonzero(~tree)
             if inside.size:
-                self._trees = Subtrees(subgraph(narrow, inside)[0], exponent[inside])
+                trees = subgraph(narrow, inside)[0]
+                self._trees = log_omega_of_trees(trees, exponent[inside])
             if others.size:
                 self._loopy = LikeComponents(subgraph(narrow, others)[0], exponent[others])
         self.is_constant = bool(graph.indices.size == 0 and (exponent == 1).all())

@@ -121,8 +121,10 @@ def _folds(problem: PpcProblem, starts: Starts, constraints: Constraints, init: 
     """The problem with each part of the pairs held out in turn; none without pairs."""
     weights = problem.weights.weights
     seed, shape = problem.core.seed, problem.shape
-    # Quick whatever is left: exact inference and log Ω of two thirds of the pairs may be dear.
-    settings = problem.core.settings._replace(inference="mean_field")
+    # Of two thirds of the pairs, too, exact inference and log Ω may be dear.
+    settings = problem.core.settings
+    if not problem.core.is_quick:
+        settings = settings._replace(inference="mean_field")
     said = np.flatnonzero(constraints.weight > 0)
     which, n_distinct = _which_rows(constraints.pairs[said])
     order = np.random.default_rng(seed).permutation(n_distinct)

@@ -17,11 +17,13 @@ from coterie.inference import PairwiseModel, exact_plan
 from coterie.inference.elimination import log_partition
 from coterie.mixture.ppc import _subtree_kernels
 
-__all__ = ["Subtrees"]
+__all__ = ["NodeByNode", "Subtrees", "log_omega_of_trees"]
+
+_FEW = 500  # nodes: that many are done as soon as their shapes are told apart
 
 
-class Subtrees:
-    """log Ω of a forest as a function of log π.
+class NodeByNode:
+    """log Ω of a forest as a function of log π, by messages in logarithms over all nodes.
 
     Parameters
     ----------
@@ -34,7 +36,25 @@ class Subtrees:
 
     def __init__(self, forest: PairwiseModel, exponent: FloatArray) -> None:
         self._forest, self._exponent = forest, exponent
-        self._plan = plan = exact_plan(forest)
+        self.plan = exact_plan(forest)
+
+    @property
+    def n_steps(self) -> int:
+        """How many beliefs and messages an evaluation computes."""
+        return 2 * self._forest.n_nodes
+
+    def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
+        """log Ω at log π (K,), and its gradient in log π (K,): the expected counts."""
+        unary = -self._exponent[:, None] * log_weights
+        value, marginals = log_partition(self._forest._replace(unary=unary), self.plan)
+        return value, self._exponent @ marginals
+
+
+class Subtrees:
+    """`NodeByNode` with subtrees that are alike computed once: faster, where nodes are many."""
+
+    def __init__(self, forest: PairwiseModel, exponent: FloatArray) -> None:
+        self._by_node = NodeByNode(forest, exponent)
         self._powers, node_kind = _kinds(exponent)
         same, same_kind = _kinds(forest.same.ravel())
         differ, differ_kind = _kinds(forest.differ.ravel())
@@ -43,7 +63,7 @@ class Subtrees:
             np.exp(-same[both // differ.size]),
             np.exp(-differ[both % differ.size]),
         )
-        order, parent, up, _ = plan.forest
+        order, parent, up, _ = self._by_node.plan.forest
         edge_kind = np.append(kind_of_entry, 0)[up]  # of a root: not looked at
         most = self._powers.size + 2 * forest.n_nodes
         left, right = np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64)
@@ -62,7 +82,7 @@ class Subtrees:
         return int(self._steps[0].size)
 
     def log_omega(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
-        """log Ω at log π (K,), and its gradient in log π (K,): the expected counts.
+        """As that of `NodeByNode`.
 
         Where a belief is smaller than doubles keep (large groups of rows, weights near 0), node by
         node in logarithms.
@@ -73,14 +93,13 @@ class Subtrees:
             log_node, *self._steps, self._same, self._differ, *self._room
         )
         if np.isnan(value):
-            return self.node_by_node(log_weights)
+            return self._by_node.log_omega(log_weights)
         return value, self._powers @ slope
 
-    def node_by_node(self, log_weights: FloatArray) -> tuple[float, FloatArray]:
-        """What `log_omega` gives, by messages in logarithms over all nodes."""
-        unary = -self._exponent[:, None] * log_weights
-        value, marginals = log_partition(self._forest._replace(unary=unary), self._plan)
-        return value, self._exponent @ marginals
+
+def log_omega_of_trees(forest: PairwiseModel, exponent: FloatArray) -> NodeByNode | Subtrees:
+    """The way that suits a forest: telling few nodes apart would not pay for its kernels."""
+    return (NodeByNode if forest.n_nodes <= _FEW else Subtrees)(forest, exponent)
 
 
 def _kinds(values: Array) -> tuple[Array, IntArray]:

@@ -20,6 +20,7 @@ from coterie._typing import IntArray
 from coterie.data import Rows, gather, join, map_blocks, without_gaps
 from coterie.exceptions import InfeasibleConstraints
 from coterie.mixture.tvclust.families import Family
+from coterie.mixture.tvclust.foretelling import foretold
 from coterie.mixture.tvclust.pairs import Known, PairEvidence
 from coterie.mixture.tvclust.passes import Comparison, Components, likeliest
 from coterie.mixture.tvclust.start import (
@@ -33,7 +34,6 @@ from coterie.mixture.tvclust.variational import (
     Priors,
     TwoViews,
     Variational,
-    foretold,
     go_on,
     likely_labels,
     run_variational,
