@@ -50,14 +50,13 @@ class Scratch:
         return room
 
     def _memory(self, wanted: int) -> np.ndarray[Any, Any]:
-        """Memory of so many bytes or a few more, free if there is any, else new."""
+        """Memory of so many bytes or more, free if there is any, else new."""
         for key, memory in sorted(self._free.items(), key=lambda each: each[1].size):
             # Another thread may have taken it meanwhile.
             if wanted <= memory.size <= 2 * wanted and self._free.pop(key, None) is not None:
                 return memory
         self._free.clear()  # of other sizes: the fit has come to something else
-        # A little more, which costs nothing before it is used: clusters may be opened.
-        return np.empty(wanted + wanted // 4, np.uint8)
+        return np.empty(wanted, np.uint8)
 
 
 def _give_back(scratch: weakref.ref[Scratch], memory: np.ndarray[Any, Any]) -> None:

@@ -62,7 +62,8 @@ class KMeansProblem:
         self.core = self.graph.core
         self.rows = keeping(rows, self.core.rows)
         self.pair_weight = constraints.cost()
-        self.scratch = Scratch()  # for what every pass finds for rows and the core
+        # For what every pass finds for rows and the core; learning a metric needs that memory.
+        self.scratch = Scratch() if settings.form is None else None
 
     @property
     def can_refresh(self) -> bool:
