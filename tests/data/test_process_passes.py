@@ -15,7 +15,7 @@ from sklearn.datasets import load_iris
 from coterie import HMRFKMeans, MPCKMeans, PCKMeans, RDPMeans
 from coterie.constraints import sample_pairs
 from coterie.data import Block, ProcessEngine, Rows, engine, map_blocks, use_threads
-from coterie.data.memory import memory_bytes
+from coterie.memory import memory_bytes
 from coterie.data.parquet import decoded_groups
 
 X, y = load_iris(return_X_y=True)

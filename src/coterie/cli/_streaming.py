@@ -180,7 +180,7 @@ def _too_large(path: Path) -> str | None:
     """Why a Parquet file is not read into memory, if so: its numbers beside the memory there is."""
     if path.suffix != ".parquet":
         return None
-    from coterie.data.memory import memory_bytes
+    from coterie.memory import memory_bytes
     from coterie.data.parquet import open_parquet
 
     with open_parquet(path) as file:
