@@ -22,6 +22,7 @@ from damaged_log import WORDS, X, close, make_log, open_session, outcome
 from coterie.active import ActiveSession, AnswerStore
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
+from coterie.active.log.lock import FileLock
 from coterie.active.log.sums import add_functions
 from coterie.active.query import Answer
 from coterie.exceptions import AnswerNotSaved, AnswersInUse, AnswersMismatch, InvalidParameter
@@ -138,6 +139,48 @@ def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):
     again = open_session(path)
     assert len(again.history) == 12
     close(again)
+
+
+class Interrupted:
+    """A database at which Ctrl-C comes while a statement waits for the disk."""
+
+    def __init__(self, database: sqlite3.Connection, at: str) -> None:
+        self._database = database
+        self._at = at
+
+    def execute(self, statement: str, *arguments: Any) -> Any:
+        found = self._database.execute(statement, *arguments)
+        if self._at in statement:
+            raise KeyboardInterrupt
+        return found
+
+    def close(self) -> None:
+        self._database.close()
+        if self._at == "close":
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", ["max(id)", "journal_mode", "close"])
+def test_ctrl_c_in_closing_gives_the_file_free(at, tmp_path):
+    """A notebook keeps the error and what it was raised in: the log was in use until it ended."""
+    store = AnswerStore(tmp_path / "a.db")
+    store._db = Interrupted(store._db, at)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        store.close(forget_unused=True)
+    AnswerStore(tmp_path / "a.db").close()
+    assert kept.tb is not None
+
+
+def test_ctrl_c_in_opening_gives_the_file_free(tmp_path, monkeypatch):
+    def interrupted(lock: Any, **facts: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileLock, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            AnswerStore(tmp_path / "a.db")
+    AnswerStore(tmp_path / "a.db").close()
+    assert kept.tb is not None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

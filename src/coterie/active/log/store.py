@@ -399,16 +399,21 @@ class AnswerStore(AnswerTable):
         to keep.
         """
         ours = hasattr(self, "_db") and os.getpid() == self._process  # else SQLite's locks are not
-        forget = forget_unused and ours and self._is_new and not self._is_used()
-        if ours:
-            if self._ahead:
+        forget = False
+        try:  # the disk is waited for, and Ctrl-C may come: the file is given free then too
+            forget = forget_unused and ours and self._is_new and not self._is_used()
+            if ours and self._ahead:
                 with suppress(sqlite3.Error):  # no room: the next who opens it does it
                     self._db.execute("PRAGMA journal_mode=DELETE")  # one file, that needs no other
-            self._db.close()
-        self._is_new = False
-        if forget:
-            self.path.unlink(missing_ok=True)
-        self._lock.release(remove=forget)
+        finally:
+            try:
+                if ours:
+                    self._db.close()
+            finally:
+                self._is_new = False
+                if forget:
+                    self.path.unlink(missing_ok=True)
+                self._lock.release(remove=forget)
 
     def __enter__(self) -> AnswerStore:
         return self
