@@ -149,10 +149,10 @@ class Interrupted:
         self._at = at
 
     def execute(self, statement: str, *arguments: Any) -> Any:
-        found = self._database.execute(statement, *arguments)
         if self._at in statement:
+            self._database.execute(statement, *arguments).close()
             raise KeyboardInterrupt
-        return found
+        return self._database.execute(statement, *arguments)
 
     def close(self) -> None:
         self._database.close()
