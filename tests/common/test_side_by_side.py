@@ -316,7 +316,8 @@ def test_memory_is_flat_over_500_fits(cls):
     X, known = rows(150)
     pairs = {"constraints": known} if has_fit_parameter(cls, "constraints") else {}
     inner = PCKMeans(3, n_init=1, max_iter=3, random_state=0)
-    cheap = {"max_iter": 3, "n_init": 1, "n_rounds": 1, "truncation": 10, "estimator": inner}
+    cheap = {"max_iter": 3, "n_init": 1, "n_rounds": 1, "estimator": inner}
+    cheap |= {"truncation": 10, "n_prototypes": 20}
     cheap |= {"init": "kmeans"} if cls is PPC else {}  # else Mosaic is fitted for a start
     params = make(cls).get_params(deep=False)
     model = make(cls).set_params(**{k: v for k, v in cheap.items() if k in params})
