@@ -60,7 +60,7 @@ TOPICS: dict[str, tuple[str, list[str]]] = {
         "Outputs that cannot be, and Ctrl-C or SIGTERM at random moments",
         ["tests/fuzz/test_outputs.py"],
     ),
-    "side by side": (
+    "side-by-side": (
         "Fits in threads, forked and spawned processes, joblib, a Dask worker; limits of BLAS",
         ["tests/common/test_side_by_side.py"],
     ),
@@ -166,9 +166,10 @@ def _in_a_line(found: re.Match[str]) -> str:
 
 
 def keep_tests(name: str, ran: Ran, run: str) -> None:
-    """What came of tests of a topic; of a topic that is run in pieces, beside its other pieces."""
+    """What came of tests of a topic; unless all were run, beside what came of the others before."""
     known = json.loads(KEPT.read_text()).get(name, {}) if KEPT.exists() else {}
-    others = known.get("ran", {}) if run == "pieces" else {}
+    others = {} if run == "long" else known.get("ran", {})
+    run = "pieces" if others.keys() - ran.keys() else run
     keep({name: {"run": run, "ran": {**others, **ran}}})
 
 

@@ -32,8 +32,7 @@ def undisturbed() -> Iterator[None]:
         with ExitStack() as put_back:
             for name in _KINDS:
                 kind = getattr(signal, name, None)
-                how = None if kind is None else signal.getsignal(kind)
-                if callable(how):
+                if kind is not None and callable(how := signal.getsignal(kind)):
                     put_back.callback(signal.signal, kind, how)
                     signal.signal(kind, keep(how))
             yield
