@@ -21,6 +21,7 @@ LAYERS = [
     "parameter_table",
     "parameters",
     "files",
+    "memory",
     "versions",
     "progress",
     "_npy",

@@ -417,14 +417,18 @@ def test_parameters_that_are_gone_and_changed_nothing_are_passed_over(tmp_path):
         persistence.load(folder)
 
 
-@pytest.mark.parametrize("label", [2**31, 2**63 - 1])
-def test_a_label_beyond_all_clusters_is_refused(label, tmp_path):
-    """By `make fuzz`: numpy's bincount wrote beyond its array and ended the process (2^63 - 1)."""
+@pytest.mark.parametrize("number", [2**31, 10**12, 2**63 - 1])
+@pytest.mark.parametrize(("name", "what"), [("labels_", "cluster"), ("exclusive_", "group")])
+def test_a_number_beyond_all_clusters_or_groups_is_refused(name, what, number, tmp_path):
+    """By `make fuzz`: numpy's bincount wrote beyond its array and ended the process (2^63 - 1).
+
+    And `extend` made room for as many exclusive groups: 7 TiB.
+    """
     X = np.array([["ann"], ["anne"], ["bob"], ["bobby"]], dtype=object)
     model = Dossier().fit(X)
-    labels = np.array(model.labels_)
-    labels[-1] = label
-    model.labels_ = labels
+    numbers = np.array(getattr(model, name))
+    numbers[-1] = number
+    setattr(model, name, numbers)
     model.save(tmp_path / "model")
-    with pytest.raises(InvalidModel, match=f"labels_ numbers a cluster {label} for 4 rows"):
+    with pytest.raises(InvalidModel, match=f"{name} numbers a {what} {number} for 4 rows"):
         load(tmp_path / "model")

@@ -136,11 +136,36 @@ def test_of_clusters_that_share_as_many_rows_the_one_with_the_number_keeps_it():
         assert (renumber(halves, like=both) == halves).all()
 
 
-@pytest.mark.parametrize("label", [2**31, 2**63 - 1])
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_label_beyond_all_clusters_is_refused(label, side):
-    """An OverflowError of scipy's, or an array up to the largest number."""
-    labels = [np.array([0, 0, 1]), np.array([0, 0, 1])]
-    labels[side][2] = label
-    with pytest.raises(InvalidData, match=f"labels hold {label} for 3 rows"):
-        diff(*labels)
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 5)), min_size=1, max_size=20),
+    st.lists(st.integers(0, 2**63 - 1), min_size=6, max_size=6, unique=True),
+)
+def test_clusters_may_have_any_numbers(rows, numbers):
+    """Nothing is made that goes up to the largest; what changed is the same under other numbers."""
+    old, new = np.array(rows).T
+    other = np.array([*sorted(numbers), -1])  # in the same order, as ties go by it
+    plain, found = diff(old, new), diff(other[old], other[new])
+    assert found.n_same == plain.n_same
+    for name in ("before", "after"):
+        expected = np.where(plain.rows[name] < 0, plain.rows[name], other[plain.rows[name]])
+        assert np.array_equal(found.rows[name], expected)
+        listed = plain.clusters[name]
+        assert np.array_equal(
+            found.clusters[name], np.where(listed < 0, listed, other[np.maximum(listed, 0)])
+        )
+    for name in ("n_rows", "share_before", "share_after", "what"):
+        assert np.array_equal(found.clusters[name], plain.clusters[name])
+
+
+def test_large_labels_of_few_rows_keep_their_numbers():
+    """They were refused from 2^20 on: an array was made that went up to the largest."""
+    old, new = np.array([7_000_000, 7_000_000, 2**63 - 1]), np.array([1, 1, 0])
+    assert renumber(new, like=old).tolist() == old.tolist()
+    assert renumber(old, like=new, compact=True).tolist() == [1, 1, 0]
+    assert diff(old, new).n_same == 3
+
+
+def test_a_label_that_no_int64_holds_is_refused():
+    with pytest.raises(InvalidData, match=f"labels hold {2**63}"):
+        diff(np.array([0, 2**63], dtype=np.uint64), np.array([0, 1]))

@@ -21,28 +21,33 @@ __all__ = ["guard_uses", "guarded", "mark_loaded"]
 
 # A fit may go on from what was learned before (`warm_start`).
 _USES = ("predict", "predict_proba", "transform", "score", "extend", "fit", "renumber_like")
-_CLUSTERS = 1 << 20  # as many may have a number, however few rows there are
+#: What numbers clusters or groups, an entry for each row: what counts by it makes room up to the
+#: largest, so that this is what a forged number could ask for.
+_NUMBERS = ("labels_", "exclusive_")
+_MOST = 1 << 20  # numbers that few rows may have: 8 MB where something is counted by them
 _NOT_ITS_OWN = (CoterieError, MemoryError, NotFittedError, OSError, Warning)
 
 
 def mark_loaded(model: Any, folder: str) -> None:
     """Remember where a model came from; a clone of it does not."""
-    _check_labels(vars(model).get("labels_"), folder)
+    for name in _NUMBERS:
+        _check_numbers(name, vars(model).get(name), folder)
     vars(model)["_loaded_from"] = folder
 
 
-def _check_labels(labels: Any, folder: str) -> None:
-    """Refuse labels that number no clusters: what counts by them would need room up to the largest.
+def _check_numbers(name: str, numbers: Any, folder: str) -> None:
+    """Refuse numbers that no clusters or groups of so many rows have.
 
     Of the largest number there is, numpy's `bincount` makes room for none, and writes beyond it.
     """
-    if not isinstance(labels, np.ndarray) or labels.dtype.kind not in "iu" or not labels.size:
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind not in "iu" or not numbers.size:
         return
-    largest = int(labels.max())
-    if largest >= max(labels.size, _CLUSTERS):
+    largest = int(numbers.max())
+    if largest >= max(numbers.size, _MOST):
+        what = "cluster" if name == "labels_" else "group"
         raise InvalidModel(
-            f"the model in {folder} was changed: labels_ numbers a cluster {largest} for "
-            f"{labels.size} rows."
+            f"the model in {folder} was changed: {name} numbers a {what} {largest} for "
+            f"{numbers.size} rows."
         )
 
 

@@ -19,7 +19,6 @@ from coterie.parameters import check_arguments
 
 __all__ = ["Difference", "diff", "renumber", "shared_rows"]
 
-_CLUSTERS = 1 << 20  # as many may have a number, however few rows there are
 _LISTED = 0.1  # share of a cluster's rows below which a move is no split or merge
 
 
@@ -59,36 +58,36 @@ def renumber(
     check_arguments(renumber, locals())
     now, then = _labels(labels), _labels(like)
     a, b = shared_rows(now.size, then.size, ids, like_ids)
-    if not (now >= 0).any():
-        return now
-    numbers = _numbers(now, now[a], then[b], int(then.max(initial=-1)) + 1, compact)
-    return np.where(now >= 0, numbers[np.maximum(now, 0)], now)
+    inside = now >= 0
+    clusters, code = np.unique(now[inside], return_inverse=True)
+    numbers = _numbers(clusters, now[a], then[b], np.unique(then[then >= 0]), compact)
+    now[inside] = numbers[code]
+    return now
 
 
 def _numbers(
-    labels: NDArray[np.int64],
+    clusters: NDArray[np.int64],
     now: NDArray[np.int64],
     then: NDArray[np.int64],
-    n_then: int,
+    used: NDArray[np.int64],
     compact: bool,
 ) -> NDArray[np.int64]:
-    """New number (K,) of each cluster, from the labels (s,) of shared rows in both clusterings."""
-    n_now = int(labels.max(initial=-1)) + 1
-    top = min(n_now, n_then) if compact else n_then
-    inside = (now >= 0) & (then >= 0) & (then < top)
-    numbers = _matched(now[inside], then[inside], n_now, top)
+    """New number (K,) of each of the `clusters`, from the labels (s,) of the shared rows.
+
+    `used` are the earlier clusters, also those without a shared row.
+    """
+    inside = (now >= 0) & (then >= 0)
+    if compact:
+        inside &= then <= clusters.max(initial=-1)
+    numbers = _matched(clusters, now[inside], then[inside])
     left = np.flatnonzero(numbers < 0)
-    taken = numbers[numbers >= 0]
-    free = np.setdiff1d(np.arange(n_now if compact else n_now + n_then), taken)
-    if not compact:  # numbers that the earlier clustering did not use
-        unused = np.setdiff1d(free, np.unique(then[then >= 0]))
-        free = unused if unused.size >= left.size else free
-    numbers[left] = free[: left.size]
+    taken = numbers[numbers >= 0] if compact else used
+    numbers[left] = np.setdiff1d(np.arange(taken.size + left.size), taken)[: left.size]
     return numbers
 
 
 def _matched(
-    now: NDArray[np.int64], then: NDArray[np.int64], n_now: int, n_then: int
+    clusters: NDArray[np.int64], now: NDArray[np.int64], then: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """The earlier cluster of each (K,), one to one, by the most shared rows; −1 for none.
 
@@ -96,20 +95,23 @@ def _matched(
     table of all by all is made.
     """
     both, counts = np.unique(np.column_stack([now, then]), axis=0, return_counts=True)
-    a, b = both.T
-    graph = sparse.coo_array((counts, (a, n_now + b)), shape=(n_now + n_then,) * 2)
+    a = np.searchsorted(clusters, both[:, 0])
+    earlier, b = np.unique(both[:, 1], return_inverse=True)
+    nodes = clusters.size + earlier.size
+    graph = sparse.coo_array((counts, (a, clusters.size + b)), shape=(nodes, nodes))
     part = csgraph.connected_components(graph, directed=False)[1][a]
     order = np.argsort(part, kind="stable")
-    numbers = np.full(n_now, -1, dtype=np.int64)
+    numbers = np.full(clusters.size, -1, dtype=np.int64)
     for at in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
         rows, row = np.unique(a[at], return_inverse=True)
         columns, column = np.unique(b[at], return_inverse=True)
         shared = np.zeros((rows.size, columns.size), dtype=np.int64)
         shared[row, column] = counts[at]
-        kept = (rows[:, np.newaxis] == columns) & (shared > 0)  # among equals its own number
+        kept = (clusters[rows, np.newaxis] == earlier[columns]) & (shared > 0)
+        # Among equals its own number.
         row, column = linear_sum_assignment(-(shared * (min(shared.shape) + 1) + kept))
         met = shared[row, column] > 0  # a pair without a common row is no match
-        numbers[rows[row[met]]] = columns[column[met]]
+        numbers[rows[row[met]]] = earlier[columns[column[met]]]
     return numbers
 
 
@@ -237,11 +239,10 @@ def _cluster_changes(
             "merged" if sources[j] > 1 else "kept"
         )  # fmt: skip
         entries.append((olds[i], news[j], counts[at], of_old[at], of_new[at], word))
-    sizes, sizes_now = (np.bincount(labels[labels >= 0]) for labels in (before, after))
-    for label in np.setdiff1d(before[before >= 0], olds):
-        entries.append((label, -2, int(sizes[label]), 0.0, 0.0, "gone"))
-    for label in np.setdiff1d(after[after >= 0], news):
-        entries.append((-2, label, int(sizes_now[label]), 0.0, 0.0, "new"))
+    for label, size in _without(before, olds):
+        entries.append((label, -2, size, 0.0, 0.0, "gone"))
+    for label, size in _without(after, news):
+        entries.append((-2, label, size, 0.0, 0.0, "new"))
     columns = list(zip(*entries, strict=True)) if entries else [()] * 6
     kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.str_)
     names = ("before", "after", "n_rows", "share_before", "share_after", "what")
@@ -251,16 +252,23 @@ def _cluster_changes(
     }
 
 
+def _without(labels: NDArray[np.int64], met: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Clusters that are not among those `met`, and how many rows they have."""
+    found, sizes = np.unique(labels[labels >= 0], return_counts=True)
+    alone = ~np.isin(found, met)
+    return list(zip(found[alone].tolist(), sizes[alone].tolist(), strict=True))
+
+
 def _labels(labels: ArrayLike) -> NDArray[np.int64]:
+    """A copy of the labels, (n,); of any size, as nothing is made that goes up to the largest."""
     given = np.asarray(labels)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InvalidData(
             f"labels have shape {given.shape} and type {given.dtype}; give one whole number a row."
         )
-    largest = int(given.max(initial=0))
-    if largest >= max(given.size, _CLUSTERS):  # tables of clusters go up to the largest
+    if int(given.max(initial=0)) > np.iinfo(np.int64).max:
         raise InvalidData(
-            f"labels hold {largest} for {given.size} rows; number the clusters from 0, for "
+            f"labels hold {given.max()}, more than 2^63 - 1; number the clusters from 0, for "
             "instance by np.unique(labels, return_inverse=True)."
         )
     return given.astype(np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from damaged_log import WORDS, X, close, make_log, open_session, outcome
 from coterie.active import ActiveSession, AnswerStore
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
+from coterie.active.log import sums
+from coterie.active.log.lock import FileLock
 from coterie.active.log.sums import add_functions
 from coterie.active.query import Answer
 from coterie.exceptions import AnswerNotSaved, AnswersInUse, AnswersMismatch, InvalidParameter
@@ -138,6 +141,83 @@ def test_the_second_writer_is_refused_and_harms_nothing(log, tmp_path):
     again = open_session(path)
     assert len(again.history) == 12
     close(again)
+
+
+class Interrupted:
+    """A database at which Ctrl-C comes while a statement waits for the disk."""
+
+    def __init__(self, database: sqlite3.Connection, at: str) -> None:
+        self._database = database
+        self._at = at
+
+    def execute(self, statement: str, *arguments: Any) -> Any:
+        if self._at in statement:
+            self._database.execute(statement, *arguments).close()
+            raise KeyboardInterrupt
+        return self._database.execute(statement, *arguments)
+
+    def close(self) -> None:
+        self._database.close()
+        if self._at == "close":
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", ["max(id)", "journal_mode", "close"])
+def test_ctrl_c_in_closing_gives_the_file_free(at, tmp_path):
+    """A notebook keeps the error and what it was raised in: the log was in use until it ended."""
+    store = AnswerStore(tmp_path / "a.db")
+    store._db = Interrupted(store._db, at)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        store.close(forget_unused=True)
+    AnswerStore(tmp_path / "a.db").close()
+    assert kept.tb is not None
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_signals_in_a_statement_that_calls_python_are_heard_at_its_end(kind, tmp_path, monkeypatch):
+    """SQLite made "user-defined function raised exception" of Ctrl-C: a whole log was damaged."""
+
+    def end(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    def signalled(*values: Any) -> int:
+        os.kill(os.getpid(), kind)
+        return found(*values)
+
+    found = sums._row_sum
+    session = open_session(tmp_path / "a.db", random_state=0)
+    session.tell((0, 1), "same")
+    close(session)
+    before = signal.signal(kind, end)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(sums, "_row_sum", signalled)
+            with pytest.raises(KeyboardInterrupt):
+                AnswerStore(tmp_path / "a.db")
+        store = AnswerStore(tmp_path / "a.db")
+        with monkeypatch.context() as patch:
+            patch.setattr(sums, "_row_sum", signalled)
+            sums.add_functions(store._db)
+            with pytest.raises(KeyboardInterrupt):
+                store.append(Event("undo"))
+        assert signal.getsignal(kind) is end
+        assert not store._db.in_transaction
+        store.close()
+    finally:
+        signal.signal(kind, before)
+    close(open_session(tmp_path / "a.db"))
+
+
+def test_ctrl_c_in_opening_gives_the_file_free(tmp_path, monkeypatch):
+    def interrupted(lock: Any, **facts: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileLock, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt) as kept:
+            AnswerStore(tmp_path / "a.db")
+    AnswerStore(tmp_path / "a.db").close()
+    assert kept.tb is not None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

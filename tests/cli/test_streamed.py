@@ -230,10 +230,10 @@ def test_a_method_that_needs_memory_is_refused_with_what_to_use(parts, run, why)
 def test_a_file_much_beside_the_memory_is_read_in_stretches_where_the_method_can(
     parts, run, monkeypatch
 ):
-    monkeypatch.setattr("coterie.data.memory.memory_bytes", lambda: 4 * N * 4 * 8)
+    monkeypatch.setattr("coterie.memory.memory_bytes", lambda: 4 * N * 4 * 8)
     done = run("fit", "whole.parquet", *FIT, "--method", "pckmeans")
     assert "stretch" not in done.stderr
-    monkeypatch.setattr("coterie.data.memory.memory_bytes", lambda: 4 * N * 4 * 8 - 1)
+    monkeypatch.setattr("coterie.memory.memory_bytes", lambda: 4 * N * 4 * 8 - 1)
     done = run("fit", "whole.parquet", *FIT, "--method", "pckmeans")
     assert done.exit_code == 0
     assert "rows are read a stretch at a time (about 0.0 GB of 0.0 GB memory)" in done.stderr

@@ -60,3 +60,29 @@ def test_a_subset_of_very_many_rows_is_small_too():
     assert held < 1 << 20
     with pytest.raises(InvalidConstraints, match="row 7 more than once"):
         known.subset([7, 3, 7])
+
+
+TOO_MANY = 2**40  # 8.8 TB for a number a row
+NUMBERED = {
+    "closure": lambda known: known.closure(),
+    "conflicts": lambda known: known.conflicts(),
+    "redundant": lambda known: known.redundant(),
+    "entailed": lambda known: known.entailed(),
+    "check_feasible": lambda known: known.check_feasible(2),
+}
+
+
+@pytest.mark.parametrize("rows", [TOO_MANY, 2**48])
+@pytest.mark.parametrize("way", NUMBERED)
+def test_rows_that_no_memory_holds_a_number_for_are_told(way, rows):
+    """They ended in numpy's MemoryError."""
+    known = Constraints(rows, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    with pytest.raises(InvalidConstraints, match=rf"n_samples={rows}.*GB, more memory than"):
+        NUMBERED[way](known)
+
+
+def test_what_needs_no_number_a_row_works_with_as_many_rows_as_can_be():
+    known = Constraints(2**48, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    assert known[:5].n_pairs == 2
+    assert known[2::-1].pairs.tolist() == [[0, 1], [1, 2]]
+    assert known.core().n_nodes == 3

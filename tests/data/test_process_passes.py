@@ -15,8 +15,8 @@ from sklearn.datasets import load_iris
 from coterie import HMRFKMeans, MPCKMeans, PCKMeans, RDPMeans
 from coterie.constraints import sample_pairs
 from coterie.data import Block, ProcessEngine, Rows, engine, map_blocks, use_threads
-from coterie.data.memory import memory_bytes
 from coterie.data.parquet import decoded_groups
+from coterie.memory import memory_bytes
 
 X, y = load_iris(return_X_y=True)
 KNOWN = sample_pairs(y, 40, random_state=0)

@@ -137,11 +137,12 @@ def main() -> int:
     end, tried = time.monotonic() + 60 * asked.minutes, Counter[str]()
     while (left := end - time.monotonic()) > 0:
         for name in asked.only:
-            print(f"{name}: seed {seed}", flush=True)
+            print(f"{name}: seed {seed}", end="", flush=True)
             try:
                 tried[name] += WAYS[name](seed, min(left / len(asked.only), 60.0))
+                print(f", {tried[name]:,} so far", flush=True)
             except (AssertionError, Found) as error:
-                print(f"{error}\nFound by `--only {name} --seed {seed}`.")
+                print(f"\n{error}\nFound by `--only {name} --seed {seed}`.")
                 return 1
         seed += 100_003
     print("Nothing found. Tried: " + ", ".join(f"{tried[name]:,} {name}" for name in asked.only))

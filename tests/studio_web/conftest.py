@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from studio_web.served import Served, write_table
+from studio_web.served import Served, write_evil_table, write_table
 
 
 @pytest.fixture
@@ -28,6 +28,20 @@ def empty_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     served = Served(tmp_path_factory.mktemp("empty"))
     try:
         served.wait_for("empty")
+        yield served.address
+    finally:
+        served.close()
+
+
+@pytest.fixture(params=["rows", "records"])
+def evil_studio(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a studio whose table is all markup, its file's name too."""
+    name = "<x-evil> \"'&evil=1.csv"
+    write_evil_table(tmp_path / name)
+    how = ["--records"] if request.param == "records" else ["-k", "3"]
+    served = Served(tmp_path, name, "--id", "id", "--seed", "0", *how)
+    try:
+        served.wait_for("ready")
         yield served.address
     finally:
         served.close()

@@ -52,6 +52,30 @@ def write_table(path: Path) -> None:
             writer.writerow([f"r{i:03d}", f"Place {i % 3}, {i}", f"{x:.3f}", f"{y:.3f}", note, DOT])
 
 
+#: Names and values that would be elements, attributes or scripts if they were taken for markup;
+#: `studio/web/browser/scenarios/markup.mjs` looks for what they would make.
+EVIL = (
+    "<x-evil></x-evil>",
+    "\"'><x-evil a=1><img src=x onerror=globalThis.evil=1>",
+    "</script><script>globalThis.evil=1</script>",
+    "javascript:globalThis.evil=1//<x-evil>",
+    "<!--<x-evil>--></title></style><svg onload=globalThis.evil=1>",
+    "&lt;x-evil&gt; {{evil=1}} ${globalThis.evil=1} \\u003cx-evil>",
+)
+
+
+def write_evil_table(path: Path) -> None:
+    """60 rows of three kinds whose ids, columns and values are all markup and script."""
+    rng = np.random.default_rng(0)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", *(f"{evil} {t}" for t, evil in enumerate(EVIL[:5]))])
+        for i in range(60):
+            x, y = rng.normal((6 * (i % 3), 4 * (i % 2)), 0.7)
+            texts = (f"{EVIL[i % 6]}{i % 3}", EVIL[i % 3], f"https://example.org/{i}.png")
+            writer.writerow([f"{EVIL[i % 6]}{i:03d}", f"{x:.3f}", f"{y:.3f}", *texts])
+
+
 class Served:
     """`coterie studio` on a port of its own, until `close`."""
 

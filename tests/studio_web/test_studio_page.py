@@ -50,6 +50,10 @@ def test_a_table_is_opened_from_the_page(empty_studio: str) -> None:
     play("open_a_table", empty_studio)
 
 
+def test_markup_stays_text_on_every_page(evil_studio: str) -> None:
+    play("markup", evil_studio)
+
+
 def test_every_scenario_is_run() -> None:
     there = {path.stem for path in (WEB / "browser" / "scenarios").glob("*.mjs")}
-    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table"}
+    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "markup"}

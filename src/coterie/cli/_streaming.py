@@ -180,8 +180,8 @@ def _too_large(path: Path) -> str | None:
     """Why a Parquet file is not read into memory, if so: its numbers beside the memory there is."""
     if path.suffix != ".parquet":
         return None
-    from coterie.data.memory import memory_bytes
     from coterie.data.parquet import open_parquet
+    from coterie.memory import memory_bytes
 
     with open_parquet(path) as file:
         about = file.metadata

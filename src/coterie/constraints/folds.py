@@ -55,7 +55,7 @@ def part(constraints: Constraints, rows: Any) -> Constraints:
     if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
         rows = rows[0]  # scikit-learn's spelling: values[rows, ...]
     if isinstance(rows, slice):
-        rows = np.arange(constraints.n_samples)[rows]
+        rows = np.arange(*rows.indices(constraints.n_samples))
     if np.ndim(rows) != 1:
         raise InvalidConstraints(
             f"constraints[{rows!r}]: one row has no pairs; give a slice, row numbers or a mask"

@@ -6,13 +6,34 @@ new machine.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 from scipy.sparse import csc_array
 
 from coterie._typing import BoolArray, FloatArray, IntArray
+from coterie.exceptions import InvalidConstraints
+from coterie.memory import memory_bytes
 
-__all__ = ["connected", "distinct_edges", "sum_by_edge", "symmetric_csr"]
+__all__ = ["connected", "distinct_edges", "number_rows", "sum_by_edge", "symmetric_csr"]
+
+_MOST = math.isqrt(2**63 - 1)  # rows: two of their numbers make one key
+
+
+def number_rows(n: int) -> IntArray:
+    """0, …, n − 1 as (n,) int64, or an error that says what that many rows would take."""
+    needed = 8 * n
+    try:
+        if n <= _MOST and needed < memory_bytes():
+            return np.arange(n, dtype=np.int64)
+    except MemoryError:
+        pass
+    raise InvalidConstraints(
+        f"n_samples={n}: a number for each row takes {needed / 1e9:,.1f} GB, more memory than "
+        "there is; give the number of rows of X, X.shape[0], or take the rows that you look at "
+        "with subset(rows)."
+    )
 
 
 def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
@@ -24,7 +45,7 @@ def connected(pairs: IntArray, n: int) -> tuple[IntArray, int]:
         Numbered by smallest row.
     count : int
     """
-    component = np.arange(n, dtype=np.int64)
+    component = number_rows(n)
     if not pairs.shape[0]:
         return component, n
     joined = np.require(pairs, dtype=np.int64, requirements=["C", "W"])

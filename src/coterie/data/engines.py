@@ -19,10 +19,10 @@ from typing import Any, Protocol, TypeVar, cast
 
 import threadpoolctl
 
-from coterie.data.memory import memory_bytes
 from coterie.data.parquet import decoded_groups
 from coterie.data.rows import Stretch
 from coterie.exceptions import InvalidParameter, WorkersLost
+from coterie.memory import memory_bytes
 
 __all__ = [
     "Engine",

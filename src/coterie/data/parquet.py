@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.data.grouped import GroupedRows, fill_columns, number_type
-from coterie.data.memory import memory_bytes
 from coterie.data.stored import FileStamp, all_finite, float_type
 from coterie.exceptions import InvalidData, MissingDependency
+from coterie.memory import memory_bytes
 
 __all__ = ["Opened", "ParquetRows", "decoded_groups", "group_sizes", "open_parquet"]
 

@@ -142,9 +142,10 @@ def _groups(exclusive: Int, of_row: Int, n_nodes: int) -> sparse.csr_array | Non
     offset, nodes, groups = 0, [], []
     for column in exclusive.T:
         held = np.flatnonzero(column >= 0)
+        present, number = np.unique(column[held], return_inverse=True)
         nodes.append(of_row[held])
-        groups.append(column[held] + offset)
-        offset += int(column.max()) + 1
+        groups.append(number + offset)
+        offset += present.size
     node, group = np.concatenate(nodes), np.concatenate(groups)
     ones = np.ones(node.size, dtype=np.int32)
     return sparse.csr_array((ones, (node, group)), shape=(n_nodes, offset))

@@ -58,14 +58,18 @@ class FileLock:
             self._handle: IO[bytes] | None = open(self._place, "a+b", buffering=0)  # noqa: SIM115
         except (OSError, ValueError) as error:  # ValueError: no name, or one with a NUL
             raise AnswersInUse(f"{path} cannot be locked: {error}.") from error
-        seized = _seize(self._handle)
-        self._handle.seek(0)
-        #: What the last holder wrote.
-        self.before = _facts(self._handle.read(_LONGEST))
-        if not seized:
+        try:
+            seized = _seize(self._handle)
+            self._handle.seek(0)
+            #: What the last holder wrote.
+            self.before = _facts(self._handle.read(_LONGEST))
+            if not seized:
+                holder = _words(self.before)
+                raise AnswersInUse(f"{path} is in use by {holder}. Close it there first.")
+            self.write(begun=self.before.get("begun", False))
+        except BaseException:  # also of Ctrl-C: a notebook keeps what its last error was raised in
             self.release()
-            raise AnswersInUse(f"{path} is in use by {_words(self.before)}. Close it there first.")
-        self.write(begun=self.before.get("begun", False))
+            raise
 
     def write(self, **facts: Any) -> None:
         """Say who holds it, and what else the next holder is to know."""

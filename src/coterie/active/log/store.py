@@ -25,6 +25,7 @@ from coterie.active.log.row_ids import (
 )
 from coterie.active.log.schema import MIGRATIONS, statements
 from coterie.active.log.sums import add_functions, damages, sum_schema
+from coterie.active.log.undisturbed import undisturbed
 from coterie.active.query import ANSWERS, Answer
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch, CoterieError
@@ -109,7 +110,9 @@ class AnswerStore(AnswerTable):
             )
 
     def _refuse_damaged(self) -> None:
-        for why in damages(self._db):
+        with undisturbed():
+            why = next(damages(self._db), None)
+        if why is not None:
             raise self._unusable(why)
 
     def _configure(self) -> None:
@@ -144,12 +147,15 @@ class AnswerStore(AnswerTable):
         """BEGIN IMMEDIATE: the right to write is taken at the start, never on the way."""
         self._refuse_forked()
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield
-            self._db.execute("COMMIT")
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+            with undisturbed():
+                self._db.execute("BEGIN IMMEDIATE")
+                yield
+                self._db.execute("COMMIT")
+        except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.Error | UnicodeEncodeError | OverflowError):
+                raise
             raise AnswerNotSaved(
                 f"not saved: {self.path}: {error}. What was saved before is intact; mend that "
                 "(make room, make it writable) and answer again."
@@ -399,16 +405,21 @@ class AnswerStore(AnswerTable):
         to keep.
         """
         ours = hasattr(self, "_db") and os.getpid() == self._process  # else SQLite's locks are not
-        forget = forget_unused and ours and self._is_new and not self._is_used()
-        if ours:
-            if self._ahead:
+        forget = False
+        try:  # the disk is waited for, and Ctrl-C may come: the file is given free then too
+            forget = forget_unused and ours and self._is_new and not self._is_used()
+            if ours and self._ahead:
                 with suppress(sqlite3.Error):  # no room: the next who opens it does it
                     self._db.execute("PRAGMA journal_mode=DELETE")  # one file, that needs no other
-            self._db.close()
-        self._is_new = False
-        if forget:
-            self.path.unlink(missing_ok=True)
-        self._lock.release(remove=forget)
+        finally:
+            try:
+                if ours:
+                    self._db.close()
+            finally:
+                self._is_new = False
+                if forget:
+                    self.path.unlink(missing_ok=True)
+                self._lock.release(remove=forget)
 
     def __enter__(self) -> AnswerStore:
         return self

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from coterie.data.memory import group_limits, memory_bytes
+from coterie.memory import group_limits, memory_bytes
 
 
 def shown(root, limits):
