@@ -7,8 +7,9 @@
 
 Starts the real command on a table that it writes, answers as the truth has it, and prints when
 the first page was there, when the first question was, the times from an answer to the next
-question (which is in the same reply; where it is still being planned, how long that took), and the memory of the server beside that of the table. CPU
-seconds of the server are printed too: on a machine that does other things, wall seconds say little.
+question (which is in the same reply), how often it was still being planned and for how long, and
+the memory of the server beside that of the table. CPU seconds of the server are printed too: on a
+machine that does other things, wall seconds say little.
 
 `--memory` opens the table in this process instead, after everything was imported for a small one,
 and prints the most memory that opening, the first question and the first clusterings took beyond
@@ -96,7 +97,9 @@ def measure(data: Path, truth: np.ndarray, options: argparse.Namespace, more: li
         times: list[float] = []
         waits: list[float] = []
         workers = [
-            threading.Thread(target=answer, args=(base, link, f"p{i}", truth, options, times, waits))
+            threading.Thread(
+                target=answer, args=(base, link, f"p{i}", truth, options, times, waits)
+            )
             for i in range(options.clients)
         ]
         begun = time.monotonic()
@@ -108,7 +111,7 @@ def measure(data: Path, truth: np.ndarray, options: argparse.Namespace, more: li
         median, p95, worst = np.percentile(times, [50, 95, 100]) * 1000
         spent = cpu_seconds(child.pid) - before
         print(f"answer to question   {median:8.0f} ms median, {p95:.0f} p95, {worst:.0f} at most")
-        print(f"{len(waits)} waited for a question to be planned, {max(waits, default=0):.2f} s at most")
+        print(f"{len(waits)} waited for a plan, {max(waits, default=0):.2f} s at most")
         print(f"{len(times)} answers in {waited:.1f} s; CPU of the server {spent:.1f} s")
         for path in ("/api/map/points", "/api/clusters", "/api/state"):
             one = time.monotonic()

@@ -52,4 +52,4 @@ def test_a_table_is_opened_from_the_page(empty_studio: str) -> None:
 
 def test_every_scenario_is_run() -> None:
     there = {path.stem for path in (WEB / "browser" / "scenarios").glob("*.mjs")}
-    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table"}
+    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "notebook"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from coterie.active.knowledge import Knowledge
-from coterie.active.query import Query
+from coterie.active.query import Query, ordered
 from coterie.active.strategies.strategy import Planner
 
 __all__ = ["Ahead", "Plan", "Wish"]
@@ -44,6 +45,8 @@ class Plan(NamedTuple):
         The best first.
     sets : list of list of Query
         Of each set the pairs whose rows it is made of.
+    checks : set of (int, int)
+        Pairs among them that other answers imply: asked to see whether those are right.
     n_found : int or None
         Clusters found so far, by a strategy that looks for them.
     finished : str or None
@@ -57,6 +60,7 @@ class Plan(NamedTuple):
     version: int
     questions: list[Query]
     sets: list[list[Query]]
+    checks: set[tuple[int, int]]
     n_found: int | None
     finished: str | None
     early: bool
@@ -66,15 +70,22 @@ class Plan(NamedTuple):
     def of(cls, planner: Planner, answers: Knowledge, version: int, wish: Wish) -> Plan:
         """Plan: takes as long as it takes, and touches nothing but the planner."""
         questions = planner.questions_ahead(answers, wish.best, wish.spare)
+        sets = _sets(planner, answers, wish)
         return cls(
             version,
             questions,
-            _sets(planner, answers, wish),
+            sets,
+            implied(answers, [*questions, *chain.from_iterable(sets)]),
             planner.n_found(answers),
             None if questions else planner.why_finished(answers),
             not questions and planner.ends_early(answers),
             wish,
         )
+
+
+def implied(answers: Knowledge, questions: Iterable[Query]) -> set[tuple[int, int]]:
+    """Rows of those that are not open by these answers."""
+    return {query.rows for query in questions if not answers.is_open(*query.rows)}
 
 
 def _sets(planner: Planner, answers: Knowledge, wish: Wish) -> list[list[Query]]:
@@ -96,6 +107,7 @@ class Ahead:
     def __init__(self) -> None:
         self.plan: Plan | None = None
         self._left: list[Query] = []
+        self._checks: set[tuple[int, int]] = set()
         self._wanted, self._size = 1, 0  # questions and rows of a set that were asked for last
         self._n_taken = self._n_needed = 0  # since the plan came; before it came
 
@@ -105,12 +117,12 @@ class Ahead:
 
     def take_in(self, plan: Plan) -> None:
         """A newer plan takes the place of the old one."""
-        self.plan, self._left = plan, list(plan.questions)
+        self.plan, self._left, self._checks = plan, list(plan.questions), plan.checks
         self._n_taken, self._n_needed = 0, self._n_taken
 
-    def seed(self, questions: list[Query]) -> None:
-        """Questions for those who come before the first plan is there."""
-        self._left = list(questions)
+    def seed(self, questions: list[Query], answers: Knowledge) -> None:
+        """Questions by these answers, for those who come before the first plan is there."""
+        self._left, self._checks = list(questions), implied(answers, questions)
 
     @property
     def wish(self) -> Wish:
@@ -130,23 +142,27 @@ class Ahead:
         made_for = self.plan.wish
         return made_for.best >= self._wanted and made_for.size >= self._size
 
-    def questions(self, wanted: int, is_open: Callable[[int, int], bool]) -> Iterator[Query]:
+    def questions(self, wanted: int, answers: Knowledge) -> Iterator[Query]:
         """Those that are still open, the best first; `wanted` is how many are needed."""
         self._wanted = wanted
         self._n_taken += 1
-        closed = next((t for t, q in enumerate(self._left) if is_open(*q.rows)), len(self._left))
-        del self._left[:closed]  # the first are taken first, so most of those answered stand there
-        return (query for query in self._left if is_open(*query.rows))
+        left = (t for t, query in enumerate(self._left) if self._is_open(query, answers))
+        del self._left[: next(left, len(self._left))]  # the first are taken and answered first
+        return (query for query in self._left if self._is_open(query, answers))
 
-    def set_of(
-        self, size: int, held: Collection[int], is_open: Callable[[int, int], bool]
-    ) -> list[Query]:
+    def _is_open(self, query: Query, answers: Knowledge) -> bool:
+        """Whether no answer has told it since it was planned."""
+        if query.rows in self._checks:
+            return ordered(*query.rows) not in answers.of_pair
+        return answers.is_open(*query.rows)
+
+    def set_of(self, size: int, held: Collection[int], answers: Knowledge) -> list[Query]:
         """Pairs of the best set that is still open and has none of the `held` rows."""
         self._size = max(size, self._size)
         self._n_taken += 1
         for pairs in [] if self.plan is None else self.plan.sets:
             taken = any(row in held for pair in pairs for row in pair.rows)
-            if not taken and all(is_open(*pair.rows) for pair in pairs):
+            if not taken and all(self._is_open(pair, answers) for pair in pairs):
                 return pairs
         return []
 

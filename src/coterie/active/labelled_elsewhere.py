@@ -81,7 +81,7 @@ class LabelledElsewhere(ABC):
         """`BackgroundRefits` cluster from now on, learn from answers and plan."""
         self.refits_elsewhere = True
         if self._planned is not None and self._planned[0] == self._version:
-            self._ahead.seed(self._planned[2])
+            self._ahead.seed(self._planned[2], self._knowledge)
 
     def labelling(self) -> Labelling:
         """The clustering by the answers of now, for another thread to make."""

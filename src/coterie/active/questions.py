@@ -86,7 +86,7 @@ class Questions(Results):
         taken = {row for question in held for row in question.rows}
         found: list[Query] = []
         if self.refits_elsewhere:
-            found = self._ahead.set_of(size, taken, self._knowledge.is_open)
+            found = self._ahead.set_of(size, taken, self._knowledge)
             if at_once and not found and self._ahead.may_have_sets(self._version):
                 return None
         if not found and not at_once:
@@ -100,7 +100,7 @@ class Questions(Results):
         """Up to `count` questions that are about nothing that is asked already."""
         wanted = count + sum(len(question.rows) - 1 for question in held)
         if self.refits_elsewhere:
-            ahead = self._ahead.questions(wanted, self._knowledge.is_open)
+            ahead = self._ahead.questions(wanted, self._knowledge)
             found = list(islice(free_of(ahead, held), count))
             if found or at_once:
                 return found or list(islice(free_of(self._put_off, held), count))
