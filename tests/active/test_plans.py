@@ -14,7 +14,7 @@ from coterie.active.information.belief import Belief
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
 from coterie.active.information.information_gain import InformationPlanner
-from coterie.active.query import Answer
+from coterie.active.query import Answer, ordered
 from coterie.active.strategies.record_questions import RecordPlanner
 from coterie.active.strategies.space import Space
 from coterie.distortions import SquaredEuclidean
@@ -74,6 +74,7 @@ def test_who_answers_neither_learns_nor_plans(at_work, monkeypatch):
         fail_here(monkeypatch, owner, name)
     turns = Turns(session, at_once=True)
     refits.request()
+    assert refits.wait(PATIENCE)
     told = 0
     for visit in range(3000):
         person = f"p{visit % 20}"
@@ -86,7 +87,7 @@ def test_who_answers_neither_learns_nor_plans(at_work, monkeypatch):
                 if told % 25 == 0:
                     session.undo(3)
             elif session.is_planned:
-                assert session.done
+                assert session.done is not None or turns.people
                 break
             assert session.n_found is None or session.n_found > 0
         refits.request()
@@ -116,11 +117,12 @@ def test_a_question_is_at_hand_while_the_thread_is_busy(at_work, monkeypatch):
             asked.add(question.rows)
             session.tell(question, truth(question))
         refits.request_plan()
-    assert busy.is_set()
+    assert busy.wait(PATIENCE)
     with lock:
         while (question := session.ask(at_once=True)) is not None:
             session.tell(question, truth(question))
         assert not session.is_planned  # so it is no end, and the page asks again
+    refits.request_plan()
     gate.set()
     assert refits.wait(PATIENCE)
     assert session.is_planned
@@ -238,7 +240,7 @@ def test_spare_questions_are_open_and_each_about_a_row_of_its_own(at_work):
     found = planner.questions_ahead(told, 5, 40)
     assert found[:5] == best
     assert len(found) > 20
-    assert all(told.is_open(*query.rows) for query in found)
+    assert all(ordered(*query.rows) not in told.of_pair for query in found)
     assert len({query.rows[0] for query in found}) == len(found)
 
 

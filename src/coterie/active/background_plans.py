@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BackgroundPlans"]
 
-_REST = 4  # a part in so many of the time that it took is left to others after each plan
-_LONGEST_REST = 0.1
+_SHORT = 0.05  # seconds: for a plan that takes no longer somebody may wait
+_LONGEST_REST = 0.5
 
 
 class BackgroundPlans:
@@ -55,7 +55,7 @@ class BackgroundPlans:
         return self._worker.close()
 
     def _plan(self) -> float:
-        """Plan, and say for how long to rest: not at all where nothing takes long."""
+        """Plan, and say for how long to rest."""
         begun = time.monotonic()
         try:
             with self._lock:
@@ -70,9 +70,14 @@ class BackgroundPlans:
             self._tell(plan.version, time.monotonic() - begun)
         except Exception:  # then who answers plans; it must not end the thread
             logging.getLogger("coterie").exception("questions could not be planned ahead")
-        return min((time.monotonic() - begun) / _REST, _LONGEST_REST)
+        return _rest(time.monotonic() - begun)
 
     def _tell(self, version: int, seconds: float) -> None:
         with self._news:
             self._version, self._took = version, [*self._took[-1:], seconds]
             self._news.notify_all()
+
+
+def _rest(spent: float) -> float:
+    """Seconds that are left to those who answer; half of the time, where plans take long."""
+    return spent / 4 if spent <= _SHORT else min(spent, _LONGEST_REST)
