@@ -217,7 +217,7 @@ def test_twenty_people_get_questions_of_their_own(at_work):
     with lock:
         for person in range(20):
             turns.take(f"p{person}")
-        assert session.needs_plan  # for so many
+        assert not session.is_planned  # for so many
     refits.request_plan()
     assert refits.wait(PATIENCE)
     asked = set()
@@ -268,7 +268,7 @@ def test_sets_of_records_are_planned_too(monkeypatch):
     try:
         with lock:
             assert session.ask(**how) is None  # nobody has wanted one before
-            assert session.needs_plan
+            assert not session.is_planned
         refits.request_plan()
         assert refits.wait(PATIENCE)
         with lock:

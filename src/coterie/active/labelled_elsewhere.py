@@ -153,11 +153,6 @@ class LabelledElsewhere(ABC):
         self._ahead.drop()
 
     @property
-    def needs_plan(self) -> bool:
-        """Whether there is something for another thread to plan."""
-        return self.refits_elsewhere and not self._ahead.is_enough(self._version)
-
-    @property
     def _plan_of_now(self) -> Plan | None:
         plan = self._ahead.plan
         return plan if plan is not None and plan.version == self._version else None

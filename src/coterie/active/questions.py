@@ -149,8 +149,13 @@ class Questions(Results):
 
     @property
     def is_planned(self) -> bool:
-        """Whether `done` knows the answers of now; else `BackgroundRefits` are still planning."""
-        return self._is_spent or not self.refits_elsewhere or self._plan_of_now is not None
+        """Whether all that is wanted is planned by the answers of now; else None is no end.
+
+        False only while `BackgroundRefits` have something to plan.
+        """
+        if self._is_spent or not self.refits_elsewhere:
+            return True
+        return self._ahead.is_enough(self._version)
 
     @property
     def _is_spent(self) -> bool:

@@ -56,10 +56,10 @@ def _next(desk: Desk, person: str, kind: str, size: int) -> dict[str, Any]:
         if desk.closed:
             return {"question": None, "done": "the table was closed"}
         turn = desk.turns.take(person, kind, size)
-        if desk.session.needs_plan:
+        if not desk.session.is_planned:
             desk.refits.request_plan()
-        if turn is None and not desk.session.is_planned:
-            return {"question": None, "done": None}  # it is on its way: the page asks again
+            if turn is None:  # it is on its way: the page asks again
+                return {"question": None, "done": None}
         if turn is None:
             done = desk.session.done or "there is nothing to ask about"
             return {"question": None, "done": done, "early": desk.session.ends_early}
