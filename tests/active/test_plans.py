@@ -244,6 +244,27 @@ def test_spare_questions_are_open_and_each_about_a_row_of_its_own(at_work):
     assert len({query.rows[0] for query in found}) == len(found)
 
 
+def test_a_plan_that_fails_is_told_and_tried_again(at_work, monkeypatch, caplog):
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    with monkeypatch.context() as broken:
+        broken.setattr(Plan, "of", lambda *_: 1 / 0)
+        with lock:
+            question = session.ask()
+            session.tell(question, truth(question))
+        refits.request_plan()
+        assert refits.wait(PATIENCE)
+        assert session.ask(at_once=True) is None
+        assert "could not be planned (ZeroDivisionError" in session.done
+        assert "could not be planned ahead" in caplog.text
+    with lock:
+        session.tell((0, 1), "same")
+    refits.request_plan()
+    assert refits.wait(PATIENCE)
+    assert session.ask(at_once=True) is not None
+
+
 def test_influence_is_kept_up_to_date():
     phi = np.random.default_rng(4).normal(size=(15, 6))
     field = Field(phi)

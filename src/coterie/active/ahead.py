@@ -82,6 +82,12 @@ class Plan(NamedTuple):
             wish,
         )
 
+    @classmethod
+    def failed(cls, version: int, wish: Wish, error: Exception) -> Plan:
+        """None came of it; whoever asks is told why, and the next answer leads to another try."""
+        why = f"the next questions could not be planned ({type(error).__name__}: {error})"
+        return cls(version, [], [], set(), None, why, False, wish)
+
 
 def implied(answers: Knowledge, questions: Iterable[Query]) -> set[tuple[int, int]]:
     """Rows of those that are not open by these answers."""

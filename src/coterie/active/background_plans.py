@@ -68,8 +68,10 @@ class BackgroundPlans:
                 if not self._worker.closed:
                     self._session.adopt_plan(plan)
             self._tell(plan.version, time.monotonic() - begun)
-        except Exception:  # then who answers plans; it must not end the thread
+        except Exception as error:  # it must not end the thread
             logging.getLogger("coterie").exception("questions could not be planned ahead")
+            with self._lock:
+                self._session.adopt_failure(error)
         return _rest(time.monotonic() - begun)
 
     def _tell(self, version: int, seconds: float) -> None:

@@ -145,6 +145,10 @@ class LabelledElsewhere(ABC):
         """Take in what `planning` described and another thread has made."""
         self._ahead.take_in(plan)
 
+    def adopt_failure(self, error: Exception) -> None:
+        """Nothing could be planned by the answers of now."""
+        self._ahead.take_in(Plan.failed(self._version, self._ahead.wish, error))
+
     def _go_on(self) -> None:
         for planner in (self._planner, self._twin, self._thinker):
             if planner is not None:
