@@ -135,7 +135,7 @@ def test_who_waits_gets_a_question_that_knows_the_answer(at_work):
     for _ in range(20):
         with lock:
             question = session.ask(at_once=True)
-            assert question == alone.ask()
+            assert question.rows == alone.ask().rows
             session.tell(question, truth(question))
         alone.tell(question, truth(question))
         refits.request()
