@@ -265,6 +265,19 @@ def test_a_plan_that_fails_is_told_and_tried_again(at_work, monkeypatch, caplog)
     assert session.ask(at_once=True) is not None
 
 
+def test_who_asks_in_vain_does_not_make_plans_longer(at_work):
+    """A page that asked again and again for a set made the next plan hold a set for each time."""
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    with lock:
+        before = session._ahead.wish
+        for _ in range(50):
+            assert session.ask(kind="set", size=4, at_once=True) is None
+        session._ahead.take_in(session._ahead.plan)
+        assert session._ahead.wish == before._replace(sets=2, size=4)
+
+
 def test_influence_is_kept_up_to_date():
     phi = np.random.default_rng(4).normal(size=(15, 6))
     field = Field(phi)

@@ -115,7 +115,8 @@ class Ahead:
         self._left: list[Query] = []
         self._checks: set[tuple[int, int]] = set()
         self._wanted, self._size = 1, 0  # questions and rows of a set that were asked for last
-        self._n_taken = self._n_needed = 0  # since the plan came; before it came
+        # Handed out since the plan came, and before it came: questions, and sets.
+        self._taken, self._needed = [0, 0], [0, 0]
 
     def drop(self) -> None:
         """What was planned will not do any more."""
@@ -124,7 +125,7 @@ class Ahead:
     def take_in(self, plan: Plan) -> None:
         """A newer plan takes the place of the old one."""
         self.plan, self._left, self._checks = plan, list(plan.questions), plan.checks
-        self._n_taken, self._n_needed = 0, self._n_taken
+        self._taken, self._needed = [0, 0], self._taken
 
     def seed(self, questions: list[Query], answers: Knowledge) -> None:
         """Questions by these answers, for those who come before the first plan is there."""
@@ -133,11 +134,11 @@ class Ahead:
     @property
     def wish(self) -> Wish:
         """For as many as asked last, and twice as many as were taken while the last was made."""
-        people = self._wanted + self._n_needed
+        needed, sets = self._needed
         return Wish(
-            self._wanted + 2 * self._n_needed,
-            _SPARE * people,
-            _SETS + self._n_needed if self._size else 0,
+            self._wanted + 2 * needed,
+            _SPARE * (self._wanted + needed),
+            _SETS + sets if self._size else 0,
             self._size,
         )
 
@@ -151,7 +152,6 @@ class Ahead:
     def questions(self, wanted: int, answers: Knowledge) -> Iterator[Query]:
         """Those that are still open, the best first; `wanted` is how many are needed."""
         self._wanted = wanted
-        self._n_taken += 1
         left = (t for t, query in enumerate(self._left) if self._is_open(query, answers))
         del self._left[: next(left, len(self._left))]  # the first are taken and answered first
         return (query for query in self._left if self._is_open(query, answers))
@@ -165,12 +165,16 @@ class Ahead:
     def set_of(self, size: int, held: Collection[int], answers: Knowledge) -> list[Query]:
         """Pairs of the best set that is still open and has none of the `held` rows."""
         self._size = max(size, self._size)
-        self._n_taken += 1
         for pairs in [] if self.plan is None else self.plan.sets:
             taken = any(row in held for pair in pairs for row in pair.rows)
             if not taken and all(self._is_open(pair, answers) for pair in pairs):
+                self._taken[1] += 1
                 return pairs
         return []
+
+    def note_taken(self) -> None:
+        """A question was handed out; who asks in vain and comes again is not counted."""
+        self._taken[0] += 1
 
     def may_have_sets(self, version: int) -> bool:
         """Whether a newer plan may hold sets, where this one has none left."""

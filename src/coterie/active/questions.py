@@ -102,6 +102,8 @@ class Questions(Results):
         if self.refits_elsewhere:
             ahead = self._ahead.questions(wanted, self._knowledge)
             found = list(islice(free_of(ahead, held), count))
+            if found:
+                self._ahead.note_taken()
             if found or at_once:
                 return found or list(islice(free_of(self._put_off, held), count))
             self._planner.follow(self._thinker or self._planner, self._told_to_planner)

@@ -58,6 +58,7 @@ async function free(widget) {
 async function runAll(page, first) {
   await page.locator(".jp-Notebook").waitFor();
   if (!first) return; // its outputs are in the notebook that the server still has open
+  await page.getByText("Python 3 (ipykernel) | Idle").waitFor(); // before, it would ask which kernel to start
   await page.getByText("Run", { exact: true }).first().click();
   await page.getByText("Run All Cells", { exact: true }).click();
 }

@@ -136,5 +136,6 @@ export function useQuestion(kind: "pair" | "set", size: number | null = null): A
 
   const goOn = (): void => showLater(studio.read("go_on").then(() => studio.ask("question", { kind, ...wanted })));
 
-  return { question, done: held.done, early: held.early ?? false, goOn, error: held.error, waiting, tell, show, showRows, fetch };
+  const planned = question !== null || held.done !== null || held.error !== null;
+  return { question, done: held.done, early: held.early ?? false, goOn, error: held.error, waiting: waiting || !planned, tell, show, showRows, fetch };
 }
