@@ -12,7 +12,7 @@ export default async function ({ browser, address }) {
     page.complaints = [];
     page.on("pageerror", (error) => page.complaints.push(String(error)));
     await page.goto(address);
-    if (inLab) await runAll(page, colorScheme === "light");
+    if (inLab) await runAll(page);
     const widget = page.locator(".coterie-widget").first();
     await widget.locator(".pair-table").waitFor();
     const told = async () => (await widget.getByLabel("Answers so far").innerText()).replace(/\s+/g, " ");
@@ -41,6 +41,7 @@ export default async function ({ browser, address }) {
     const map = page.locator(".coterie-widget").nth(1);
     await map.scrollIntoViewIfNeeded();
     await map.locator("canvas").first().waitFor();
+    for (const each of [widget, map]) assert.ok(await each.getByRole("radio", { name: "selects" }).isChecked(), "each widget has its own choice");
     assert.equal(await map.getByRole("button", { name: "Same", exact: true }).count(), 0, "a model's map only shows");
     if (shot) {
       await page.waitForTimeout(1500); // for whoever looks at the picture; nothing depends on it
@@ -55,9 +56,8 @@ async function free(widget) {
   await widget.locator('.answering[aria-busy="false"] .pair-table').waitFor();
 }
 
-async function runAll(page, first) {
+async function runAll(page) {
   await page.locator(".jp-Notebook").waitFor();
-  if (!first) return; // its outputs are in the notebook that the server still has open
   await page.getByText("Python 3 (ipykernel) | Idle").waitFor(); // before, it would ask which kernel to start
   await page.getByText("Run", { exact: true }).first().click();
   await page.getByText("Run All Cells", { exact: true }).click();
