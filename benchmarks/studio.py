@@ -2,12 +2,14 @@
 
     python benchmarks/studio.py --rows 100000 --answers 200
     python benchmarks/studio.py --rows 1000000 --columns 20 --answers 20 --clients 1
+    python benchmarks/studio.py --rows 100000 --clients 20 --seconds 60 --answers 100000
     python benchmarks/studio.py --rows 1000000 --memory
 
 Starts the real command on a table that it writes, answers as the truth has it, and prints when
 the first page was there, when the first question was, the times from an answer to the next
-question (which is in the same reply), and the memory of the server beside that of the table. CPU
-seconds of the server are printed too: on a machine that does other things, wall seconds say little.
+question (which is in the same reply), how often it was still being planned and for how long, and
+the memory of the server beside that of the table. CPU seconds of the server are printed too: on a
+machine that does other things, wall seconds say little.
 
 `--memory` opens the table in this process instead, after everything was imported for a small one,
 and prints the most memory that opening, the first question and the first clusterings took beyond
@@ -25,6 +27,7 @@ import threading
 import time
 import uuid
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -38,6 +41,7 @@ def main() -> None:
     parser.add_argument("--clusters", type=int, default=12)
     parser.add_argument("--answers", type=int, default=200, help="of every client")
     parser.add_argument("--clients", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.0, help="answer for no longer than this")
     parser.add_argument("-k", action="store_true", help="tell the number of clusters")
     parser.add_argument("--memory", action="store_true", help="only the memory, in this process")
     options = parser.parse_args()
@@ -91,8 +95,11 @@ def measure(data: Path, truth: np.ndarray, options: argparse.Namespace, more: li
         print(f"first question       {time.monotonic() - begun:8.2f} s")
         before = cpu_seconds(child.pid)
         times: list[float] = []
+        waits: list[float] = []
         workers = [
-            threading.Thread(target=answer, args=(base, link, f"p{i}", truth, options, times))
+            threading.Thread(
+                target=answer, args=(base, link, f"p{i}", truth, options, times, waits)
+            )
             for i in range(options.clients)
         ]
         begun = time.monotonic()
@@ -104,6 +111,7 @@ def measure(data: Path, truth: np.ndarray, options: argparse.Namespace, more: li
         median, p95, worst = np.percentile(times, [50, 95, 100]) * 1000
         spent = cpu_seconds(child.pid) - before
         print(f"answer to question   {median:8.0f} ms median, {p95:.0f} p95, {worst:.0f} at most")
+        print(f"{len(waits)} waited for a plan, {max(waits, default=0):.2f} s at most")
         print(f"{len(times)} answers in {waited:.1f} s; CPU of the server {spent:.1f} s")
         for path in ("/api/map/points", "/api/clusters", "/api/state"):
             one = time.monotonic()
@@ -122,14 +130,16 @@ def answer(
     truth: np.ndarray,
     options: argparse.Namespace,
     times: list[float],
+    waits: list[float],
 ) -> None:
     """One person who knows the truth."""
     client = httpx.Client(base_url=base, timeout=600)
     client.get(link)
     client.post("/api/me", json={"name": name})
-    question = client.post("/api/question", json={}).json()["question"]
+    question = asked(client, [])
+    end = time.monotonic() + (options.seconds or np.inf)
     for _ in range(options.answers):
-        if question is None:
+        if question is None or time.monotonic() > end:
             return
         i, j = question["rows"]
         body = {
@@ -144,7 +154,19 @@ def answer(
         reply = client.post("/api/answer", json=body)
         times.append(time.monotonic() - begun)
         reply.raise_for_status()
-        question = reply.json()["next"]
+        question = reply.json()["next"] or asked(client, waits)
+
+
+def asked(client: httpx.Client, waits: list[float]) -> dict[str, Any] | None:
+    """The next question once it is planned; None when nothing is left."""
+    begun = time.monotonic()
+    while True:
+        reply = client.post("/api/question", json={}).json()
+        if reply["question"] is not None or reply["done"] is not None:
+            waits.append(time.monotonic() - begun)
+            question: dict[str, Any] | None = reply["question"]
+            return question
+        time.sleep(0.1)
 
 
 def cpu_seconds(pid: int) -> float:
@@ -225,6 +247,8 @@ def memory_of_phases(folder: Path, truth: np.ndarray, options: argparse.Namespac
         told = {"key": uuid.uuid4().hex, "question": question["id"], "rows": [i, j], "next": "pair"}
         word = "same" if truth[i] == truth[j] else "different"
         question = studio.call("ann", "answer", {**told, "answer": word})["next"]
+        while question is None:  # it is being planned
+            question = studio.call("ann", "question", {})["question"]
     studio.desk.refits.wait(900)
     say(f"{options.answers} answers, a fit", watch.most)
     os._exit(0)  # nobody waits for what is still at work

@@ -37,7 +37,6 @@ __all__ = ["LARGE", "PARAMETERS", "SMALL"]
 _LEARNED = ("labels_", "cluster_centers_", "means_")  # by one of them a fitted model is known
 SMALL, LARGE = 1e-100, 1e100  # of scales: beyond, their squares over- or underflow
 
-
 NONE = Rule("None", lambda value: value is None)
 AUTO = names("auto")
 FLAG = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
@@ -124,6 +123,7 @@ PARAMETERS: dict[str, Rule] = {
     "answers": ANSWERS,
     "approximate": FLAG | AUTO,
     "at_least": RATE,
+    "at_once": FLAG,
     "attempts": whole(),
     "ax": AXES,
     "backoff": real(0, LARGE),

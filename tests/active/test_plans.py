@@ -1,22 +1,27 @@
-"""What takes long is thought over and planned in another thread; who answers does not wait."""
+"""Questions are planned in another thread; who answers neither learns nor plans."""
 
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
-from coterie.active import ActiveSession, BackgroundRefits, Turns
+from coterie.active import ActiveSession, BackgroundRefits, RecordQuestions, Turns
+from coterie.active.ahead import Plan
 from coterie.active.information.belief import Belief
 from coterie.active.information.features import Features
 from coterie.active.information.field import Field
-from coterie.active.query import Answer
+from coterie.active.information.information_gain import InformationPlanner
+from coterie.active.query import Answer, ordered
+from coterie.active.strategies.record_questions import RecordPlanner
 from coterie.active.strategies.space import Space
 from coterie.distortions import SquaredEuclidean
 
 TRUTH = np.repeat(range(4), 30)
 X = np.random.default_rng(3).normal(size=(120, 3)) + 6 * np.eye(4, 3)[TRUTH]
+NAMES = [f"{('oak', 'elm', 'ash', 'yew')[t]} house {i % 7}" for i, t in enumerate(TRUTH)]
 PATIENCE = 120  # seconds after which something hangs
 
 
@@ -26,9 +31,7 @@ def truth(query):
 
 
 @pytest.fixture
-def at_work(monkeypatch):
-    """However loaded the machine is, planning is not taken to be slow."""
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", np.inf)
+def at_work():
     session = ActiveSession(X, random_state=0)
     session.ask()
     lock = threading.RLock()
@@ -37,38 +40,134 @@ def at_work(monkeypatch):
     refits.close()
 
 
-def answer(session, count, lock=None):
+def answer(session, refits, lock, count):
+    """As one person who waits for questions that know all answers."""
     for _ in range(count):
-        with lock or threading.RLock():
+        with lock:
             query = session.ask()
             session.tell(query, truth(query))
+        refits.request()
+        assert refits.wait(PATIENCE)
 
 
-def test_who_answers_does_not_think_over(at_work, monkeypatch):
+def fail_here(monkeypatch, owner, name):
+    """From now on this must not run in the thread of the test."""
+    method, here = getattr(owner, name), threading.current_thread()
+
+    def checked(self, *given):
+        assert threading.current_thread() is not here, f"{name} in the thread of who answers"
+        return method(self, *given)
+
+    monkeypatch.setattr(owner, name, checked)
+
+
+def test_who_answers_neither_learns_nor_plans(at_work, monkeypatch):
+    """Twenty people, more than four hundred answers and undos: the lock is held for neither."""
     session, refits, lock = at_work
-    threads = []
-    think_over = Belief.think_over
-
-    def noted(self):
-        threads.append(threading.current_thread())
-        think_over(self)
-
-    monkeypatch.setattr(Belief, "think_over", noted)
-    answer(session, 21, lock)
-    session.ask()
-    assert threads == []  # nobody was asked to
+    for owner, name in (
+        (Belief, "learn"),
+        (Belief, "think_over"),
+        (Belief, "survey"),
+        (InformationPlanner, "questions"),
+        (InformationPlanner, "belief"),
+    ):
+        fail_here(monkeypatch, owner, name)
+    turns = Turns(session, at_once=True)
     refits.request()
     assert refits.wait(PATIENCE)
-    assert threads
-    assert threading.current_thread() not in threads
+    told = 0
+    for visit in range(3000):
+        person = f"p{visit % 20}"
+        with lock:
+            turn = turns.take(person)
+            if turn is not None:
+                session.tell(turn.question, truth(turn.question), despite_clash=True)
+                turns.give_back(turn.id)
+                told += 1
+                if told % 25 == 0:
+                    session.undo(3)
+            elif session.is_planned:
+                assert session.done is not None or turns.people
+                break
+            assert session.n_found is None or session.n_found > 0
+        refits.request()
+        if turn is None:
+            time.sleep(0.001)
+    assert told > 60
+
+
+def test_a_question_is_at_hand_while_the_thread_is_busy(at_work, monkeypatch):
+    """A plan holds spare questions for those who come before the next one is there."""
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    busy, gate, plan = threading.Event(), threading.Event(), Plan.of
+
+    def slow(*given):
+        busy.set()
+        gate.wait(PATIENCE)
+        return plan(*given)
+
+    monkeypatch.setattr(Plan, "of", slow)
+    asked = set()
+    for _ in range(12):
+        with lock:
+            question = session.ask(at_once=True)
+            assert question.rows not in asked
+            asked.add(question.rows)
+            session.tell(question, truth(question))
+        refits.request_plan()
+    assert busy.wait(PATIENCE)
+    with lock:
+        while (question := session.ask(at_once=True)) is not None:
+            session.tell(question, truth(question))
+        assert not session.is_planned  # so it is no end, and the page asks again
+    refits.request_plan()
+    gate.set()
+    assert refits.wait(PATIENCE)
+    assert session.is_planned
+    assert (session.ask(at_once=True) is None) == (session.done is not None)
+
+
+def test_who_waits_gets_a_question_that_knows_the_answer(at_work):
+    session, refits, lock = at_work
+    alone = ActiveSession(X, random_state=0)
+    for _ in range(20):
+        with lock:
+            question = session.ask(at_once=True)
+            assert question.rows == alone.ask().rows
+            session.tell(question, truth(question))
+        alone.tell(question, truth(question))
+        refits.request()
+        refits.await_plan(session.version, PATIENCE)
+
+
+def test_nobody_waits_for_a_plan_that_takes_longer(at_work):
+    session, refits, _ = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    refits._plans._took = [3.0, 2.0]
+    begun = time.monotonic()
+    refits.await_plan(session.version + 1, 1.9)
+    assert time.monotonic() - begun < 1.0
 
 
 def test_in_the_end_the_questions_are_those_of_a_session_that_waited(at_work):
     session, refits, lock = at_work
-    for _ in range(3):
-        answer(session, 9, lock)
-        refits.request()
-        assert refits.wait(PATIENCE)
+    answer(session, refits, lock, 27)
+    alone = ActiveSession(X, random_state=0)
+    for told in session.history:
+        alone.tell(told.rows, told.answer)
+    assert session.ask().rows == alone.ask().rows
+    assert np.array_equal(session.labels(), alone.labels())
+    assert session.expected_gain == alone.expected_gain
+    assert session.n_found == alone.n_found
+
+
+def test_after_the_end_the_session_plans_itself(at_work):
+    session, refits, lock = at_work
+    answer(session, refits, lock, 21)
+    refits.close()
     alone = ActiveSession(X, random_state=0)
     for told in session.history:
         alone.tell(told.rows, told.answer)
@@ -77,34 +176,23 @@ def test_in_the_end_the_questions_are_those_of_a_session_that_waited(at_work):
     assert session.expected_gain == alone.expected_gain
 
 
-def test_after_the_end_the_session_thinks_over_itself(at_work):
-    session, refits, lock = at_work
-    answer(session, 21, lock)
-    refits.close()  # before anybody thought over the first sixteen
-    alone = ActiveSession(X, random_state=0)
-    for told in session.history:
-        alone.tell(told.rows, told.answer)
-    assert session.ask().rows == alone.ask().rows
-    assert np.array_equal(session.labels(), alone.labels())
-    assert session.expected_gain == alone.expected_gain
-
-
-def test_an_undo_begins_where_it_was_thought_over(at_work, monkeypatch):
-    session, refits, lock = at_work
-    answer(session, 22, lock)
-    session.ask()
-    refits.request()
-    assert refits.wait(PATIENCE)
-    answer(session, 3, lock)
-    question = session.ask()
-    session.tell(question, truth(question))
-    session.ask()
+def counted(monkeypatch):
     learned = []
     learn = Belief.learn
     monkeypatch.setattr(Belief, "learn", lambda self, a: (learned.append(a), learn(self, a)))
+    return learned
+
+
+def test_an_undo_learns_only_the_last_answers_again(monkeypatch):
+    session = ActiveSession(X, random_state=0)
+    for _ in range(25):
+        question = session.ask()
+        session.tell(question, truth(question))
+    session.ask()
+    learned = counted(monkeypatch)
     session.undo()
     assert session.ask().rows == question.rows
-    assert len(learned) == 3  # not 25
+    assert len(learned) <= 8  # not 24
 
 
 def test_a_copy_of_a_belief_learns_for_itself():
@@ -121,17 +209,17 @@ def test_a_copy_of_a_belief_learns_for_itself():
     assert before == (len(belief.heard), belief.home, len(belief.groups), belief.rows)
 
 
-def test_twenty_people_get_questions_that_are_planned_ahead(at_work, monkeypatch):
-    """Without patience the questions of many are planned elsewhere, those of one are not."""
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
+def test_twenty_people_get_questions_of_their_own(at_work):
     session, refits, lock = at_work
-    turns = Turns(session)
+    turns = Turns(session, at_once=True)
+    refits.request()
+    assert refits.wait(PATIENCE)
     with lock:
         for person in range(20):
             turns.take(f"p{person}")
-    refits.request()
+        assert not session.is_planned  # for so many
+    refits.request_plan()
     assert refits.wait(PATIENCE)
-    monkeypatch.setattr(session._planner, "questions", lambda *_: pytest.fail("planned here"))
     asked = set()
     for person in range(20):
         with lock:
@@ -142,6 +230,52 @@ def test_twenty_people_get_questions_that_are_planned_ahead(at_work, monkeypatch
         assert following.lease is not None  # a question that nobody else has
         asked.add(following.question.rows)
     assert len(asked) == 20
+
+
+def test_spare_questions_are_open_and_each_about_a_row_of_its_own(at_work):
+    session, refits, lock = at_work
+    answer(session, refits, lock, 12)
+    planner, told = session._planner.twin(), session._told_to_planner
+    best = planner.questions(told, 5)
+    found = planner.questions_ahead(told, 5, 40)
+    assert found[:5] == best
+    assert len(found) > 20
+    assert all(ordered(*query.rows) not in told.of_pair for query in found)
+    assert len({query.rows[0] for query in found}) == len(found)
+
+
+def test_a_plan_that_fails_is_told_and_tried_again(at_work, monkeypatch, caplog):
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    with monkeypatch.context() as broken:
+        broken.setattr(Plan, "of", lambda *_: 1 / 0)
+        with lock:
+            question = session.ask()
+            session.tell(question, truth(question))
+        refits.request_plan()
+        assert refits.wait(PATIENCE)
+        assert session.ask(at_once=True) is None
+        assert "could not be planned (ZeroDivisionError" in session.done
+        assert "could not be planned ahead" in caplog.text
+    with lock:
+        session.tell((0, 1), "same")
+    refits.request_plan()
+    assert refits.wait(PATIENCE)
+    assert session.ask(at_once=True) is not None
+
+
+def test_who_asks_in_vain_does_not_make_plans_longer(at_work):
+    """A page that asked again and again for a set made the next plan hold a set for each time."""
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    with lock:
+        before = session._ahead.wish
+        for _ in range(50):
+            assert session.ask(kind="set", size=4, at_once=True) is None
+        session._ahead.take_in(session._ahead.plan)
+        assert session._ahead.wish == before._replace(sets=2, size=4)
 
 
 def test_influence_is_kept_up_to_date():
@@ -157,49 +291,52 @@ def test_influence_is_kept_up_to_date():
         assert np.allclose(influence.each(placed), field.influence().each(placed))
 
 
-def test_who_finds_no_question_left_plans_for_those_who_come_next(at_work, monkeypatch):
-    """Each of twenty planned for themselves: while one did, nineteen waited."""
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
-    session, refits, lock = at_work
-    assert refits.wait(PATIENCE)
-    with lock:
-        session._ahead = []  # all are answered, and the other thread is not there yet
-        planned = []
-        plan = session._planner.questions
-        monkeypatch.setattr(
-            session._planner, "questions", lambda *given: (planned.append(1), plan(*given))[1]
-        )
-        asked = set()
-        for _ in range(10):
-            question = session.ask()
-            asked.add(question.rows)
-            session.tell(question, truth(question))
-    assert len(asked) == 10
-    assert len(planned) == 1
+def test_sets_of_records_are_planned_too(monkeypatch):
+    """To find records for a set the model was fitted again, with the lock held."""
+    session = ActiveSession(X, strategy=RecordQuestions({"name": NAMES}), random_state=0)
+    session.ask()
+    lock = threading.RLock()
+    refits = BackgroundRefits(session, lock)
+    fail_here(monkeypatch, RecordPlanner, "solution")
+    how = {"kind": "set", "size": 4, "at_once": True}
+    try:
+        with lock:
+            assert session.ask(**how) is None  # nobody has wanted one before
+            assert not session.is_planned
+        refits.request_plan()
+        assert refits.wait(PATIENCE)
+        with lock:
+            first = session.ask(**how)
+            other = session.ask(**how, held=[first])
+            assert set(first.rows).isdisjoint(other.rows)
+            session.tell(first, [[row] for row in first.rows])
+            assert session.ask(**how).rows == other.rows
+        refits.request()
+        assert refits.wait(PATIENCE)
+        assert session.certainty() is not None
+    finally:
+        refits.close()
 
 
 def test_a_twin_does_not_learn_what_another_has(at_work, monkeypatch):
     """The clustering's planner learned every answer a second time."""
-    session, refits, lock = at_work
-    assert refits.wait(PATIENCE)
+    session, _refits, lock = at_work
     with lock:
         for _ in range(30):
             question = session.ask()
             session.tell(question, truth(question))
+        told = session._told_to_planner
         thinker = session._planner.twin()
-        thinker.questions(session._told_to_planner, 1)
-        session._planner.catch_up(thinker)
-        fresh = session._planner.twin()
-        expected = fresh.labels(session._told_to_planner)
+        thinker.questions(told, 1)
+        expected = session._planner.twin().labels(told)
         twin = session._planner.twin()
-        twin.follow(session._planner, session._told_to_planner)
-        learned = []
-        learn = Belief.learn
-        monkeypatch.setattr(Belief, "learn", lambda self, a: (learned.append(a), learn(self, a)))
-        assert (twin.labels(session._told_to_planner) == expected).all()
-        assert learned == []
-        session.undo(5)  # what was thought is about answers that are no more
+        twin.follow(thinker, told)
+        learned = counted(monkeypatch)
+        assert (twin.labels(told) == expected).all()
+        assert len(learned) < 8
+        session.undo(5)  # some of what was learned is about answers that are no more
+        told = session._told_to_planner
         other = session._planner.twin()
-        other.follow(session._planner, session._told_to_planner)
-        own = session._planner.twin().labels(session._told_to_planner)
-        assert (other.labels(session._told_to_planner) == own).all()
+        other.follow(thinker, told)
+        own = session._planner.twin().labels(told)
+        assert (other.labels(told) == own).all()

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 from coterie import Constraints, Dossier
-from coterie.active import ActiveSession, LabelOracle, RecordQuestions, answer_all
+from coterie.active import (
+    ActiveSession,
+    BackgroundRefits,
+    LabelOracle,
+    RecordQuestions,
+    answer_all,
+)
 from coterie.active.strategies.record_checks import follow_ups
 from coterie.active.strategies.record_worth import weigh
 from coterie.exceptions import InvalidParameter
@@ -146,6 +154,40 @@ def test_questions_go_on_while_answers_contradict_what_seems_sure():
         answer(session, apart, 24, batch=12)
         left.append(bool(session.ask()))
     assert left == [False, True]
+
+
+def test_who_is_told_that_it_is_enough_can_go_on():
+    columns, truth = people(200)
+    session = session_of(columns, truth, recall=0.98)
+    assert not session.ends_early
+    answer_all(session, LabelOracle(truth))
+    assert session.ends_early
+    session.go_on()
+    assert not session.ends_early
+    question = session.ask()
+    assert session.done is None
+    beside = session_of(columns, truth, recall=1.0)
+    for told in session.history:
+        beside.tell(told.rows, told.answer)
+    assert question == beside.ask()
+
+
+def test_in_the_background_too_who_is_told_that_it_is_enough_can_go_on():
+    columns, truth = people(200)
+    session = session_of(columns, truth, recall=0.98)
+    answer_all(session, LabelOracle(truth))
+    done = session.done
+    refits = BackgroundRefits(session, threading.RLock())
+    refits.request()
+    assert refits.wait(120)
+    assert (session.ask(at_once=True), session.done, session.ends_early) == (None, done, True)
+    session.go_on()
+    assert not session.is_planned
+    refits.request_plan()
+    assert refits.wait(120)
+    assert session.ask(at_once=True) is not None
+    assert (session.done, session.ends_early) == (None, False)
+    refits.close()
 
 
 def test_a_session_that_is_undone_asks_the_same(households):

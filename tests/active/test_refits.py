@@ -153,32 +153,7 @@ def test_the_clustering_is_the_one_the_session_would_make(strategy):
     refits.close()
 
 
-def test_slow_questions_are_planned_ahead(monkeypatch):
-    """With patience of nothing every strategy is slow: questions come from the other thread."""
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
-    session = ActiveSession(X, random_state=0)
-    first = session.ask()
-    refits = BackgroundRefits(session, threading.RLock())
-    refits.request()
-    assert refits.wait(PATIENCE)
-    planner = session._planner
-    monkeypatch.setattr(planner, "questions", lambda *_: pytest.fail("planned by who answers"))
-    assert session.ask() == first  # what the session itself would have asked
-    asked = set()
-    for _ in range(8):
-        query = session.ask()
-        assert query.rows not in asked  # answered ones are not asked again
-        asked.add(query.rows)
-        session.tell(query, "same" if TRUTH[query.rows[0]] == TRUTH[query.rows[1]] else "different")
-    monkeypatch.undo()
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", np.inf)  # however slow
-    assert not session.plans_slowly
-    assert session.ask() is not None
-    refits.close()
-
-
 def test_slow_questions_do_not_wait_for_the_clustering(monkeypatch):
-    monkeypatch.setattr("coterie.active.labelled_elsewhere._PATIENCE", -1.0)
     session = ActiveSession(X, random_state=0)
     first = session.ask()
     gate, labels = threading.Event(), InformationPlanner.labels
@@ -190,7 +165,7 @@ def test_slow_questions_do_not_wait_for_the_clustering(monkeypatch):
     monkeypatch.setattr(InformationPlanner, "labels", slow_labels)
     refits = BackgroundRefits(session, threading.RLock())
     refits.request()
-    wait_for(lambda: session._ahead)
+    wait_for(lambda: session.is_planned)
     assert refits.state.running
     monkeypatch.setattr(session._planner, "questions", lambda *_: pytest.fail("planned here"))
     assert session.ask() == first

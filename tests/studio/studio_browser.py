@@ -74,10 +74,23 @@ class Browser:
         rows = question["rows"]
         word = word or ("same" if KINDS[rows[0]] == KINDS[rows[1]] else "different")
         given = {"question": question["id"], "rows": rows, "answer": word, **body}
-        return self.write("answer", status, **given)
+        told = self.write("answer", status, **given)
+        if "next" in body and status == 200 and told["next"] is None and told["done"] is None:
+            told |= self.next_question(kind=body["next"])
+        return told
 
     def question(self, **body):
-        return self.post("question", **body)["question"]
+        return self.next_question(**body)["next"]
+
+    def next_question(self, **body):
+        """As the page does: while a question is being planned it asks again."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            reply = self.post("question", **body)
+            if reply["question"] is not None or reply["done"] is not None:
+                return {"next": reply["question"], "done": reply["done"]}
+            time.sleep(0.01)
+        raise AssertionError("no question was ever planned")
 
     def settle(self, version=0):
         """Wait until the rows are clustered by all answers."""

@@ -137,6 +137,15 @@ class Forked(Server):
             pass
 
 
+def asked(client):
+    """The next question, once it is planned; None when nothing is left to ask."""
+    while True:
+        reply = client.post("/api/question", json={}).json()
+        if reply["question"] is not None or reply["done"] is not None:
+            return reply["question"]
+        time.sleep(0.05)
+
+
 class Answerer(threading.Thread):
     """Answers until told to stop; remembers every key that was acknowledged."""
 
@@ -150,7 +159,7 @@ class Answerer(threading.Thread):
     def run(self):
         try:
             client = self.process.client(self.name_)
-            question = client.post("/api/question", json={}).json()["question"]
+            question = asked(client)
             while not self.stop.is_set() and question is not None:
                 if len(self.acknowledged) >= self.most:
                     return
@@ -169,6 +178,6 @@ class Answerer(threading.Thread):
                     self.errors.append(reply.text)
                     return
                 self.acknowledged[body["key"]] = reply.json()["numbers"]
-                question = reply.json()["next"]
+                question = reply.json()["next"] or asked(client)
         except (httpx.HTTPError, json.JSONDecodeError, KeyError) as error:
             self.errors.append(repr(error))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import resource
 import signal
 import tempfile
+import time
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from studio_browser import Browser, opened
 
-from coterie.active import ActiveSession
+from coterie.active import ActiveSession, LabelOracle, RecordQuestions, answer_all
 from coterie.studio import Studio
+from reference.records import people
 
 
 def test_a_question_shows_two_records(ann):
@@ -244,3 +246,29 @@ def test_a_budget_ends_the_questions(folder, gate):
         told = browser.answer(browser.question(), next="pair")
         assert told["next"] is None
         assert "budget of 1" in told["done"]
+
+
+def test_who_is_told_that_it_is_enough_can_go_on():
+    """The page of a session of records said that enough is known, and there was no way on."""
+    columns, truth = people(200)
+    session = ActiveSession(
+        np.arange(float(truth.size))[:, None],
+        strategy=RecordQuestions(columns, recall=0.98),
+        random_state=0,
+    )
+    answer_all(session, LabelOracle(truth))
+    studio = Studio().adopt(session)
+
+    def asked():
+        while True:
+            found = studio.call("Ann", "question", {})
+            if found["question"] is not None or found["done"] is not None:
+                return found
+            time.sleep(0.01)
+
+    ended = asked()
+    assert ended["early"]
+    assert "by estimate" in ended["done"]
+    studio.call("Ann", "go_on", {})
+    assert asked()["question"] is not None
+    studio.close()

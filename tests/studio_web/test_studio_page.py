@@ -56,4 +56,4 @@ def test_markup_stays_text_on_every_page(evil_studio: str) -> None:
 
 def test_every_scenario_is_run() -> None:
     there = {path.stem for path in (WEB / "browser" / "scenarios").glob("*.mjs")}
-    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "markup"}
+    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "markup", "notebook"}

@@ -57,6 +57,7 @@ def page():
         X, strategy="random", estimator=PCKMeans(3, random_state=0), random_state=0
     )
     studio = Studio().adopt(session, RECORDS, IDS)
+    assert studio.desk.refits.wait(60)  # questions are planned
     yield Page(studio, person="Ann")
     studio.close()
 

@@ -92,6 +92,12 @@ class SomeRows(Planner):
         hand, planner = self._at_work(knowledge)
         return [_named(hand, q) for q in planner.questions(_known(hand, knowledge), count)]
 
+    def questions_ahead(self, knowledge: Knowledge, best: int, spare: int) -> list[Query]:
+        """Those of the strategy."""
+        hand, planner = self._at_work(knowledge)
+        found = planner.questions_ahead(_known(hand, knowledge), best, spare)
+        return [_named(hand, query) for query in found]
+
     def set_questions(
         self, knowledge: Knowledge, size: int, held: Collection[int] = ()
     ) -> list[Query]:

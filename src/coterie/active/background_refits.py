@@ -29,10 +29,14 @@ _SHORTEST_PAUSE = 0.3  # seconds between two fits; longer ones pause as long as 
 
 
 class Labelled(NamedTuple):
-    """Clusters of all rows, (n,), and how good they are, where the strategy says so."""
+    """Clusters of all rows, (n,), and how good they are, where the strategy says so.
+
+    `certainty` is how well each row fits its cluster, (n,).
+    """
 
     labels: NDArray[Any]
     forecast: Forecast | None = None
+    certainty: NDArray[Any] | None = None
 
 
 class Labelling(NamedTuple):
@@ -91,10 +95,11 @@ class BackgroundRefits:
     """One thread that clusters again whenever answers have changed: one at a time, newest wins.
 
     From now on `session.labels()` gives the last clustering that is finished and never fits
-    itself. Answers that come while a fit runs are in the next one. Where a strategy takes long to
-    plan its questions (for many people at once), a second thread plans them ahead, and
-    `session.ask()` gives those that are still open; they may be a few answers late. So may be what
-    is thought over from time to time: who answers does not wait for it.
+    itself. Answers that come while a fit runs are in the next one. A second thread learns from the
+    answers and plans questions ahead; `session.ask()` gives those that are still open, which may
+    be a few answers late, and plans itself only when none is left (`at_once=True`: not even then).
+    Who asks right after answering can wait for questions that know the answer, without the lock
+    and not for long: `await_plan`.
 
     Parameters
     ----------
@@ -143,6 +148,17 @@ class BackgroundRefits:
         """Cluster by the answers of now, after what is running."""
         self._worker.request()
         self._plans.request()
+
+    def request_plan(self) -> None:
+        """Plan questions, if there are not enough; nothing is clustered."""
+        self._plans.request()
+
+    def await_plan(self, version: int, seconds: float) -> None:
+        """Wait for questions by the answers of that `session.version`, at most for so long.
+
+        Not at all where planning has taken longer than that. Not with the lock held.
+        """
+        self._plans.await_plan(version, seconds)
 
     def stop(self) -> None:
         """End the running fit after its current step, with the best found so far.

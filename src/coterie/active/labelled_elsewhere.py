@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.active.background_plans import Planning
+from coterie.active.ahead import Ahead, Plan
 from coterie.active.background_refits import Labelled, Labelling
 from coterie.active.forecast import Forecast
 from coterie.active.knowledge import Knowledge
@@ -24,8 +23,6 @@ from coterie.stability import renumber
 
 __all__ = ["LabelledElsewhere"]
 
-_PATIENCE = 0.05  # seconds from an answer to the next question
-_AHEAD = 30  # questions that are planned for later, and two more for each that was asked for
 _FORETOLD = 20  # answers that a forecast is about
 
 
@@ -45,6 +42,7 @@ class LabelledElsewhere(ABC):
     _refit: Refit | None
     _version: int
     _fitted_at: int | None
+    _planned: tuple[int, int, list[Query]] | None
     _labelings: list[NDArray[Any]]
     _knowledge: Knowledge
 
@@ -68,46 +66,51 @@ class LabelledElsewhere(ABC):
         self.refits_elsewhere = False
         self._twin: Planner | None = None
         self._thinker: Planner | None = None
-        self._ahead: list[Query] = []
-        self._n_taken = self._n_needed = 0  # of those, since they came; before they came
+        self._ahead = Ahead()
         self._forecast: Forecast | None = None
-        self._wanted = 1  # questions that were asked for last
-        self._planning: list[tuple[int, float]] = []  # how many took how long, the last two times
+        self._certainty: NDArray[np.float64] | None = None
 
     def work_here(self) -> None:
-        """The session clusters, thinks over and plans itself again."""
+        """The session clusters, learns and plans itself again."""
+        thinker = self._thinker
         self._work_here()
-        self._planner.take_time()
+        if thinker is not None:
+            self._planner.follow(thinker, self._told_to_planner)
 
     def work_elsewhere(self) -> None:
-        """`BackgroundRefits` cluster from now on, think over and plan what takes long."""
+        """`BackgroundRefits` cluster from now on, learn from answers and plan."""
         self.refits_elsewhere = True
-        self._planner.hurry()
+        if self._planned is not None and self._planned[0] == self._version:
+            self._ahead.seed(self._planned[2], self._knowledge)
 
     def labelling(self) -> Labelling:
         """The clustering by the answers of now, for another thread to make."""
-        if self._refit is not None:
-            refit, pairs, found = self._refit, self.constraints, self.n_found
-            clustered = partial(refit.labels, self._rows, pairs, found)
-            return Labelling(self._version, lambda: Labelled(clustered()))
         if self._twin is None:
             self._twin = self._planner.twin() or self._new_planner()
-        twin, answers = self._twin, list(self._told_to_planner.answers)
-        twin.follow(self._planner, self._told_to_planner)
+        twin, answers, refit = self._twin, list(self._told_to_planner.answers), self._refit
+        twin.follow(self._thinker or self._planner, self._told_to_planner)
+        if refit is not None:
+            pairs = self.constraints
+
+            def clustered() -> Labelled:
+                return Labelled(refit.labels(self._rows, pairs, twin.n_found(Knowledge(answers))))
+
+            return Labelling(self._version, clustered)
         last = self._labelings[-1] if self._labelings else None
 
         def run() -> Labelled:
             knowledge = Knowledge(answers)
             own = self._own_labels(twin, knowledge)
             forecast = twin.forecast(knowledge, _FORETOLD) if knowledge.constraining else None
-            return Labelled(own if last is None else renumber(own, last), forecast)
+            own = own if last is None else renumber(own, last)
+            return Labelled(own, forecast, twin.certainty(knowledge))
 
         return Labelling(self._version, run, False)
 
     def adopt_labels(self, found: Labelled, version: int) -> None:
         """Take in a clustering that `labelling` described and another thread has made."""
         self._labelings = [*self._labelings[-1:], found.labels]
-        self._forecast = found.forecast
+        self._forecast, self._certainty = found.forecast, found.certainty
         self._fitted_at = version
 
     @property
@@ -124,46 +127,39 @@ class LabelledElsewhere(ABC):
             return None
         return self._planner.forecast(self._told_to_planner, _FORETOLD)
 
-    def planning(self) -> Planning | None:
-        """What is to be thought over or planned by another thread; None: nothing takes long."""
-        slow = self._is_slow(self._wanted)
-        if not (slow or self._planner.late):
+    def planning(self) -> Callable[[], Plan] | None:
+        """What another thread should learn and plan; None: the last plan will do.
+
+        It touches nothing of the session that `tell` and `ask` do, so that it may run beside them.
+        """
+        if self._ahead.is_enough(self._version):
             return None
         if self._thinker is None:
             self._thinker = self._planner.twin() or self._new_planner()
+            self._thinker.follow(self._planner, self._told_to_planner)
         thinker, answers = self._thinker, list(self._told_to_planner.answers)
-        count = _AHEAD + 2 * (self._wanted + self._n_needed) if slow else 1
-        return Planning(lambda: thinker.questions(Knowledge(answers), count), slow)
+        version, wish = self._version, self._ahead.wish
+        return lambda: Plan.of(thinker, Knowledge(answers), version, wish)
 
-    def adopt_plans(self, questions: list[Query]) -> None:
-        """Take in what `planning` described and another thread has thought and planned."""
-        self._ahead = questions
-        self._n_taken, self._n_needed = 0, self._n_taken
-        if self._thinker is not None:
-            self._planner.catch_up(self._thinker)
+    def adopt_plan(self, plan: Plan) -> None:
+        """Take in what `planning` described and another thread has made."""
+        self._ahead.take_in(plan)
 
-    def _questions_ahead(self, count: int) -> Iterator[Query]:
-        """Those that are still open, where planning so many here would take too long."""
-        self._wanted = count
-        if not (self.refits_elsewhere and self._is_slow(count)):
-            return
-        self._n_taken += 1
-        is_open = self._knowledge.is_open
-        closed = next((t for t, q in enumerate(self._ahead) if is_open(*q.rows)), len(self._ahead))
-        del self._ahead[:closed]  # the first are taken first, so most of those answered stand there
-        yield from (query for query in self._ahead if is_open(*query.rows))
+    def adopt_failure(self, error: Exception) -> None:
+        """Nothing could be planned by the answers of now."""
+        self._ahead.take_in(Plan.failed(self._version, self._ahead.wish, error))
 
-    def _more_than(self, count: int) -> int:
-        """Questions to be planned here beside those that are wanted, for those who come next."""
-        return _AHEAD if self.refits_elsewhere and self._is_slow(count) else 0
+    def _go_on(self) -> None:
+        for planner in (self._planner, self._twin, self._thinker):
+            if planner is not None:
+                planner.go_on()
+        self._planned = None
+        self._ahead.drop()
 
-    def _is_slow(self, count: int) -> bool:
-        """Whether planning took too long whenever there were no more questions to plan.
-
-        So many questions are for as many people, who wait for each other.
-        """
-        times = [seconds for many, seconds in self._planning if many <= count]
-        return min(times, default=0.0) > _PATIENCE / max(count, 1)
+    @property
+    def _plan_of_now(self) -> Plan | None:
+        plan = self._ahead.plan
+        return plan if plan is not None and plan.version == self._version else None
 
     def _own_labels(self, planner: Planner, knowledge: Knowledge) -> NDArray[Any]:
         own = planner.labels(knowledge)
@@ -175,13 +171,13 @@ class LabelledElsewhere(ABC):
         return own
 
     def certainty(self) -> NDArray[np.float64] | None:
-        """How well each row fits its cluster, (n,), by the strategy's own model, where it says."""
-        return self._planner.certainty(self._told_to_planner)
+        """How well each row fits its cluster, (n,), by the strategy's own model, where it says.
 
-    @property
-    def plans_slowly(self) -> bool:
-        """Whether one question takes longer to plan than a person should wait."""
-        return self._is_slow(1)
+        Where `BackgroundRefits` are at work, of the last clustering that they have finished.
+        """
+        if self.refits_elsewhere and self._labelings:
+            return self._certainty
+        return self._planner.certainty(self._told_to_planner)
 
     @property
     def n_behind(self) -> int:

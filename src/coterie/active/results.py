@@ -179,7 +179,12 @@ class Results(ClusterAnswers, LabelledElsewhere):
 
     @property
     def n_found(self) -> int | None:
-        """Clusters found so far by a strategy that was not told how many; None for others."""
+        """Clusters found so far by a strategy that was not told how many; None for others.
+
+        Where `BackgroundRefits` plan, by the answers that the last plan knew.
+        """
+        if self.refits_elsewhere and self._ahead.plan is not None:
+            return self._ahead.plan.n_found
         return self._planner.n_found(self._told_to_planner)
 
     def labels(self) -> NDArray[Any]:

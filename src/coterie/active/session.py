@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
-from itertools import islice
-from time import perf_counter
-from typing import Any, Self, overload
+from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from coterie.active.events import Event
 from coterie.active.knowledge import Knowledge
 from coterie.active.log.row_ids import check_ids
 from coterie.active.log.store import AnswerStore
-from coterie.active.piles import Said, said_about_set, set_question
+from coterie.active.piles import Said, said_about_set
 from coterie.active.query import (
     Answer,
     Query,
@@ -24,9 +21,8 @@ from coterie.active.query import (
     check_answer,
     check_certainty,
     check_pair,
-    free_of,
 )
-from coterie.active.results import Results
+from coterie.active.questions import Questions
 from coterie.active.revising import Revising
 from coterie.active.session_log import SessionLog
 from coterie.active.session_rows import planners, refuse_stored, rows_of
@@ -35,7 +31,6 @@ from coterie.active.strategies.space import distortion_of
 from coterie.active.strategies.strategy import Strategy
 from coterie.constraints import Constraints
 from coterie.distortions import Distortion
-from coterie.exceptions import InvalidParameter
 from coterie.parameters import check_arguments
 from coterie.validation import check_constraints
 
@@ -46,7 +41,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class ActiveSession(Results, Revising):
+class ActiveSession(Questions, Revising):
     """Ask and tell: the session says which pair to ask about, somebody answers.
 
     The next question depends on the rows, the parameters and the answers so far, and on nothing
@@ -146,94 +141,6 @@ class ActiveSession(Results, Revising):
         log.take_in(known, clock())
         super().__init__(rows, how, estimator, log, weigh_annotators)
         self._planner = self._new_planner()
-        self._planned: tuple[int, int, list[Query]] | None = None
-
-    # -- asking ----------------------------------------------------------------------------
-    @overload
-    def ask(self) -> Query | None: ...
-    @overload
-    def ask(self, batch: int, *, held: Sequence[Query | SetQuery] = ()) -> list[Query]: ...
-    @overload
-    def ask(
-        self, *, kind: str, size: int = 6, held: Sequence[Query | SetQuery] = ()
-    ) -> Query | SetQuery | None: ...
-    def ask(
-        self,
-        batch: int | None = None,
-        *,
-        kind: str = "pair",
-        size: int = 6,
-        held: Sequence[Query | SetQuery] = (),
-    ) -> Query | SetQuery | list[Query] | None:
-        """The next question, or up to `batch` questions that can be answered independently.
-
-        None (or an empty list) when the session is `done`.
-
-        Parameters
-        ----------
-        batch : int, optional
-        kind : {"pair", "set"}, default="pair"
-            "set": one `SetQuery` about up to `size` rows: which of them belong together? It tells
-            about as much as all its pairs and costs a person little more than one.
-        size : int, default=6
-        held : sequence of Query or SetQuery
-            Questions that others are at work on (`Leases` keeps them). They count as asked, and
-            what is asked besides is about other pairs, and about other rows to be placed.
-        """
-        check_arguments(ActiveSession.ask, locals())
-        left = np.inf if self.budget is None else self.budget - self.n_asked - len(held)
-        if kind == "set":
-            if batch is not None:
-                raise InvalidParameter("ask(batch=..., kind='set'): sets are asked one by one.")
-            if left <= 0:
-                return None
-            taken = {row for question in held for row in question.rows}
-            found = self._planner.set_questions(self._told_to_planner, size, taken)
-            found = list(free_of(found, held))
-            return set_question(found or self._beside(held, size), size)
-        count = int(min(1 if batch is None else batch, max(left, 0)))
-        found = self._beside(held, count) if count else []
-        return (found[0] if found else None) if batch is None else found
-
-    def _beside(self, held: Sequence[Query | SetQuery], count: int) -> list[Query]:
-        """Up to `count` questions that are about nothing that is asked already."""
-        wanted = count + sum(len(question.rows) - 1 for question in held)
-        found = list(islice(free_of(self._questions_ahead(wanted), held), count))
-        return found or list(islice(free_of(self._questions(wanted), held), count))
-
-    def _questions(self, count: int) -> list[Query]:
-        if self._planned is None or self._planned[:2] != (self._version, count):
-            more = self._more_than(count)
-            begun = perf_counter()
-            found = self._planner.questions(self._told_to_planner, count + more)
-            spent = (perf_counter() - begun) * count / (count + more)
-            self._planning = [*self._planning[-1:], (count, spent)]
-            if more:  # for those who come next
-                self._ahead = list(found)
-            if not found:  # nothing new: what was put off comes back
-                found = [
-                    Query(rows, "again", "You put this pair off; nothing else is left to ask.")
-                    for rows in self._told_to_planner.put_off[:count]
-                ]
-            self._planned = self._version, count, found
-        return self._planned[2]
-
-    @property
-    def done(self) -> str | None:
-        """Why there is nothing more to ask, or None while there is."""
-        if self.budget is not None and self.n_asked >= self.budget:
-            return f"the budget of {self.budget} questions is spent"
-        if not self._beside((), 1):
-            return self._planner.why_finished(self._told_to_planner)
-        return None
-
-    @property
-    def n_asked(self) -> int:
-        """Questions answered and in force; "later" and what was known before do not count.
-
-        Answers of one step (a set, a merge) count as one.
-        """
-        return len(self._knowledge.asked)
 
     # -- telling ---------------------------------------------------------------------------
     def tell(
@@ -331,6 +238,11 @@ class ActiveSession(Results, Revising):
 
     def _named_rows(self) -> dict[str, list[int]]:
         return self._log.timeline.names()
+
+    @property
+    def version(self) -> int:
+        """Rises with everything that changes the answers."""
+        return self._version
 
     def time(self) -> str:
         """The moment by the session's clock, as it is written with an answer."""

@@ -13,6 +13,7 @@ from coterie.studio.errors import Refused
 
 __all__ = [
     "answer",
+    "go_on",
     "guidelines",
     "question",
     "records",
@@ -25,14 +26,14 @@ __all__ = [
 ]
 
 _LARGEST_SET = 12
+_PATIENCE = 0.05  # seconds that a question may take to be planned by the answers of now
 
 
 # -- asking ------------------------------------------------------------------------------------
 def question(desk: Desk, person: str, body: Body) -> dict[str, Any]:
     """The question of this person."""
-    with desk.lock:
-        kind = body.choice("kind", ("pair", "set"), "pair")
-        return _next(desk, person, kind, body.integer("size", 6, 2, _LARGEST_SET))
+    kind = body.choice("kind", ("pair", "set"), "pair")
+    return _next(desk, person, kind, body.integer("size", 6, 2, _LARGEST_SET))
 
 
 def release(desk: Desk, person: str, body: Body) -> dict[str, Any]:
@@ -46,10 +47,32 @@ def release(desk: Desk, person: str, body: Body) -> dict[str, Any]:
 
 
 def _next(desk: Desk, person: str, kind: str, size: int) -> dict[str, Any]:
-    turn = desk.turns.take(person, kind, size)
-    if turn is None:
-        return {"question": None, "done": desk.session.done or "there is nothing to ask about"}
+    """The next question of this person, out of those that are planned.
+
+    Where it can be had soon it is one that knows all answers; nobody waits for more than that.
+    """
+    desk.refits.await_plan(desk.session.version, _PATIENCE)
+    with desk.lock:
+        if desk.closed:
+            return {"question": None, "done": "the table was closed"}
+        turn = desk.turns.take(person, kind, size)
+        if not desk.session.is_planned:
+            desk.refits.request_plan()
+            if turn is None:  # it is on its way: the page asks again
+                return {"question": None, "done": None}
+        if turn is None:
+            done = desk.session.done or "there is nothing to ask about"
+            return {"question": None, "done": done, "early": desk.session.ends_early}
     return {"question": _as_json(desk, turn), "done": None}
+
+
+def go_on(desk: Desk, person: str, body: Body) -> dict[str, Any]:
+    """Ask everybody further questions, although what is known seems enough."""
+    with desk.lock:
+        desk.check_open()
+        desk.session.go_on()
+        desk.refits.request_plan()
+    return {}
 
 
 def _as_json(desk: Desk, turn: Turn) -> dict[str, Any]:
@@ -113,10 +136,11 @@ def answer(desk: Desk, person: str, body: Body) -> dict[str, Any]:
         told = write(desk, person, body, "answer", lambda: _tell(desk, person, name, rows, body))
         if before is None:
             desk.remember(name, told["numbers"])
-        following: dict[str, Any] = {"question": None, "done": None}
-        if kind is not None:
-            following = _next(desk, person, kind, size)
-    return {**told, "next": following["question"], "done": following["done"]}
+    following: dict[str, Any] = {"question": None, "done": None}
+    if kind is not None:
+        following = _next(desk, person, kind, size)
+    rest = {"done": following["done"], "early": following.get("early", False)}
+    return {**told, "next": following["question"], **rest}
 
 
 def _tell(desk: Desk, person: str, name: str | None, rows: list[int], body: Body) -> None:

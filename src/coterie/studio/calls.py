@@ -9,7 +9,8 @@ from typing import Any
 from coterie.studio.body import Body
 from coterie.studio.core import MOST_BYTES, Studio
 from coterie.studio.errors import Refused
-from coterie.studio.opening import ENDINGS, files, from_body, preview
+from coterie.studio.folder import ENDINGS, files
+from coterie.studio.preview import from_body, preview
 
 __all__ = ["CALLS"]
 
@@ -114,6 +115,7 @@ CALLS: dict[str, Call] = {
             "question",
             "answer",
             "release",
+            "go_on",
             "undo",
             "redo",
             "search",

@@ -13,7 +13,8 @@ from coterie.exceptions import CoterieError
 from coterie.progress import COMPILING, compiling
 from coterie.studio.body import Body
 from coterie.studio.errors import Refused
-from coterie.studio.opening import Opening, free_name
+from coterie.studio.folder import free_name
+from coterie.studio.opening import Opening
 from coterie.studio.people import Audience, Listener
 
 if TYPE_CHECKING:

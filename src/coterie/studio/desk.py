@@ -78,7 +78,7 @@ class Desk:
         self.view = RecordView(asking.table, asking.ids, fields, frozenset(numbers))
         self.n = asking.table.n_rows
         self.lock = FairLock()
-        self.turns = Turns(session)
+        self.turns = Turns(session, at_once=True)  # nobody learns or plans while others wait
         self.shown: Shown | None = None
         self.curve: list[CurvePoint] = []
         self.forecast: Forecast | None = None

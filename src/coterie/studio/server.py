@@ -44,6 +44,7 @@ ROUTES = (
     ("POST", "/api/question", "question"),
     ("POST", "/api/answer", "answer"),
     ("POST", "/api/release", "release"),
+    ("POST", "/api/go_on", "go_on"),
     ("POST", "/api/undo", "undo"),
     ("POST", "/api/redo", "redo"),
     ("GET", "/api/search", "search"),

@@ -21,6 +21,7 @@ __all__ = ["Address", "serve"]
 # A clustering in another thread holds the interpreter for so many seconds at a time. An answer has
 # to get it back a dozen times, so Python's own 5 ms would be felt.
 _SWITCH = 0.0005
+_KEPT_OPEN = 30  # seconds: who looks at a record for six need not connect anew to answer
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -112,6 +113,7 @@ def serve(
         date_header=False,
         ws="none",
         timeout_graceful_shutdown=2,
+        timeout_keep_alive=_KEPT_OPEN,
         h11_max_incomplete_event_size=32 << 10,
         limit_concurrency=400,
         ssl_certfile=address.certificate,

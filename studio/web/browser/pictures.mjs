@@ -9,7 +9,7 @@ const SIZE = { width: 1180, height: 720 };
 
 async function teach(page, answers) {
   for (let n = 0; n < answers; n++) {
-    const { question } = (await send(page, "/api/question")).said;
+    const question = await until(async () => (await send(page, "/api/question")).said.question, "a question");
     const [i, j] = question.rows;
     await send(page, "/api/answer", { question: question.id, rows: question.rows, answer: truth[i] === truth[j] ? "same" : "different", despite_clash: true });
   }

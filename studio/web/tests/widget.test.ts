@@ -38,7 +38,10 @@ it("answers in a notebook's cell by messages", async () => {
   const press = (target: EventTarget): boolean => target.dispatchEvent(new KeyboardEvent("keydown", { key: "u", bubbles: true, composed: true }));
   press(document.body); // meant for the notebook
   expect(asked.some(({ name }) => name === "answer")).toBe(false);
-  [...el.querySelectorAll("button")].find((button) => button.textContent.startsWith("Same"))!.click();
+  const same = [...el.querySelectorAll("button")].find((button) => button.textContent.startsWith("Same"))!;
+  same.focus(); // JupyterLab asks the element that has the focus first
+  expect(same.dataset["lmSuppressShortcuts"]).toBe("true");
+  same.click();
   await vi.waitFor(() => expect(el.textContent).toContain("That was all."));
   expect(asked.find(({ name }) => name === "answer")?.body).toMatchObject({ question: "q1", rows: [0, 1], answer: "same", session: "s" });
   expect(el.textContent).toContain("1 same");

@@ -99,19 +99,21 @@ class Leases:
         return [lease for lease in self.held if lease.annotator == annotator]
 
     # -- handing out -----------------------------------------------------------------------
-    def take(self, annotator: str, *, kind: str = "pair", size: int = 6) -> Lease | None:
+    def take(
+        self, annotator: str, *, kind: str = "pair", size: int = 6, at_once: bool = False
+    ) -> Lease | None:
         """Another question for the annotator, or None if there is none that nobody is at work on.
 
         Parameters
         ----------
         annotator : str
-        kind, size
+        kind, size, at_once
             As in `ActiveSession.ask`.
         """
         question: Query | SetQuery | None = self._to_repeat(annotator) if kind == "pair" else None
         if question is None:
             others = [lease.question for lease in self.held]
-            question = self.session.ask(kind=kind, size=size, held=others)
+            question = self.session.ask(kind=kind, size=size, held=others, at_once=at_once)
         if question is None:
             return None
         self._n_given += 1

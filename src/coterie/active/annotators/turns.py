@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import uuid4
 
 from coterie.active.annotators.leases import Lease, Leases
@@ -65,6 +66,8 @@ class Turns:
         As for `Leases`.
     clock : callable, optional
         Seconds that never go back; `time.monotonic` if not given.
+    at_once : bool, default=False
+        As in `ActiveSession.ask`.
 
     Examples
     --------
@@ -85,8 +88,10 @@ class Turns:
         seconds: float = 120.0,
         overlap: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
+        at_once: bool = False,
     ) -> None:
         self._session = session
+        self._at_once = at_once
         self._leases = Leases(session, seconds=seconds, overlap=overlap, clock=clock)
         self._turns: dict[str, Turn] = {}  # by person
         self._name = uuid4().hex[:8]
@@ -113,8 +118,9 @@ class Turns:
                 self._turns[person] = turn
             return turn
         self._end(person)
-        lease = self._leases.take(person, kind=kind, size=size)
-        question = self._session.ask(kind=kind, size=size) if lease is None else lease.question
+        how: Any = {"kind": kind, "size": size, "at_once": self._at_once}
+        lease = self._leases.take(person, **how)
+        question = self._session.ask(**how) if lease is None else lease.question
         if question is None:
             return None
         self._n_given += 1

@@ -16,11 +16,12 @@ from coterie.active.information.features import Features
 from coterie.active.information.field import Field
 from coterie.active.information.opinions import compile_trees
 from coterie.active.information.partitions import Partitions
+from coterie.active.information.worth import Survey, entropy, expected_questions, information
 from coterie.active.knowledge import Knowledge
 from coterie.active.milestones import is_milestone
 from coterie.active.obeyed import obeyed
 from coterie.active.query import KNOWN, OF_CLUSTERS, Query
-from coterie.active.strategies.strategy import Context, Planner, Strategy, bits
+from coterie.active.strategies.strategy import Context, Planner, Strategy
 from coterie.stability import renumber
 
 __all__ = ["InformationGain"]
@@ -28,6 +29,8 @@ __all__ = ["InformationGain"]
 _Told = tuple[tuple[int, int], int, float | None]  # rows, sign, certainty
 
 _AROUND = 64  # rows that are looked at where an anchor stands for more
+_KEEP_EVERY = 8  # answers after which a copy of what was learned is kept
+_KEPT = 3  # of those
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class InformationGain(Strategy):
 
 
 class _Thought(NamedTuple):
-    """A belief that was thought over, what it had learned by then, and what it expected."""
+    """A belief that learns no more, what it has learned, and what it expected."""
 
     belief: Belief
     learned: list[_Told]
@@ -94,8 +97,7 @@ class InformationPlanner(Planner):
         self._belief: Belief | None = None
         self._learned: list[_Told] = []
         self._estimates: list[tuple[int, float]] = []  # answers, agreement
-        self._hurried = self._late = False
-        self._thought: _Thought | None = None  # of a twin
+        self._thoughts: list[_Thought] = []  # of fewer answers, the last one of most
         self._unstated: InformationPlanner | None = None  # knows no statements about clusters
 
     def _prepare(self) -> tuple[Features, Partitions]:
@@ -128,57 +130,39 @@ class InformationPlanner(Planner):
             belief = self._begin_again(told)
         for count, answer in enumerate(answers[len(self._learned) :], len(self._learned) + 1):
             belief.learn(answer)
-            if is_milestone(count) and self._hurried:
-                self._late = True
-            elif is_milestone(count):
+            if is_milestone(count):
                 belief.think_over()
                 self._estimates.append((count, self._outlook(belief).agreement))
         self._learned = told
+        self._keep(belief)
         return belief
 
     def _begin_again(self, told: list[_Told]) -> Belief:
-        """From what a twin made of the first of these answers, or else from the start."""
-        thought, self._late = self._thought, False
-        if thought is None or told[: len(thought.learned)] != thought.learned:
-            thought = _Thought(self._fresh(), [], [])
+        """From what was kept of the first of these answers, or else from the start."""
+        self._thoughts = [t for t in self._thoughts if told[: len(t.learned)] == t.learned]
+        thought = self._thoughts[-1] if self._thoughts else _Thought(self._fresh(), [], [])
         self._belief = thought.belief.copy()
         self._learned, self._estimates = list(thought.learned), list(thought.estimates)
         return self._belief
 
-    def hurry(self) -> None:
-        """Leave thinking over to a twin."""
-        self._hurried = True
-        _ = self.partitions  # now rather than when the first twin is made
+    def _keep(self, belief: Belief) -> None:
+        """Now and then, for an undo, and for a twin that begins with what this one has learned.
 
-    def take_time(self) -> None:
-        """Think over here; what no twin has thought over is learned again, from where one was."""
-        self._hurried = False
-        if self._late:
-            self._belief = None
-
-    @property
-    def late(self) -> bool:
-        """Whether there is something to be thought over."""
-        return self._late
-
-    def catch_up(self, twin: Planner) -> None:
-        """Go on from what the twin believes."""
-        assert isinstance(twin, InformationPlanner)
-        both = min(len(self._learned), len(twin._learned))
-        if twin._belief is None or self._learned[:both] != twin._learned[:both]:
-            return  # answers were taken back meanwhile
-        belief = twin._belief.copy()
-        self._thought = _Thought(belief, list(twin._learned), list(twin._estimates))
-        self._belief = None
+        The list is never changed but replaced: a twin in another thread may be reading it.
+        """
+        kept = len(self._thoughts[-1].learned) if self._thoughts else 0
+        if len(self._learned) >= kept + _KEEP_EVERY:
+            thought = _Thought(belief.copy(), list(self._learned), list(self._estimates))
+            self._thoughts = [*self._thoughts[1 - _KEPT :], thought]
 
     def follow(self, other: Planner, knowledge: Knowledge) -> None:
-        """Begin with what the other's twin has thought over: to learn it again takes long."""
-        thought = other._thought if isinstance(other, InformationPlanner) else None
+        """Begin with what the other has learned: to learn it again takes long."""
+        thought = next(iter(reversed(_thoughts_of(other))), None)
         if thought is None or len(thought.learned) <= len(self._learned):
             return
         told = [answer.said for answer in knowledge.of_pair.values()]
         if told[: len(thought.learned)] == thought.learned:
-            self._thought, self._belief = thought, None
+            self._thoughts, self._belief = [*self._thoughts[1 - _KEPT :], thought], None
 
     def _fresh(self) -> Belief:
         return Belief(self.features, self.error_rate, self._first(), self.context.seed)
@@ -203,15 +187,34 @@ class InformationPlanner(Planner):
                 found.append(query)
         return found + self._worth_most(belief, under_way, count - len(found))
 
+    def questions_ahead(self, knowledge: Knowledge, best: int, spare: int) -> list[Query]:
+        """Spare ones are in order of what each is worth alone, which is known of all at once."""
+        found = self.questions(knowledge, best)
+        if len(found) < best:
+            return found  # nothing else is open
+        belief = self.belief(knowledge)
+        survey = self._survey(belief, [query.rows[0] for query in found])
+        worth = belief.field.influence().each(survey.placed) * survey.bits_per_question
+        for at in np.argsort(np.where(survey.free, -worth, np.inf), kind="stable").tolist():
+            if len(found) == best + spare or not survey.free[at]:
+                break
+            query = self._row_question(belief, belief.rows[at], survey.chance[at])
+            if query is not None:
+                found.append(query)
+        return found
+
+    def _survey(self, belief: Belief, taken: list[int]) -> Survey:
+        chance, placed, settled = belief.survey()
+        free = self.context.space.candidates[belief.rows] & ~settled
+        free &= ~np.isin(belief.rows, taken)
+        return Survey(chance, placed, free, entropy(chance) / expected_questions(chance))
+
     def _worth_most(self, belief: Belief, under_way: list[int], count: int) -> list[Query]:
         """Questions in order of worth, at most one about two groups and one about each row.
 
         Each row is taken as placed when the next is chosen.
         """
-        chance, placed, settled = belief.survey()
-        free = self.context.space.candidates[belief.rows] & ~settled
-        free[[belief.position(row) for row in under_way]] = False
-        bits_per_question = _entropy(chance) / _expected_questions(chance)
+        chance, placed, free, bits_per_question = self._survey(belief, under_way)
         covariance, influence = belief.field.covariance, belief.field.influence()
         link = self._link_question(belief, chance)
         found: list[Query] = []
@@ -248,7 +251,7 @@ class InformationPlanner(Planner):
         described = self.features.describe(rows)
         chance = belief.prior_of(described)
         found = belief.field.influence_of(described.phi, covariance)
-        found *= _entropy(chance) / _expected_questions(chance)
+        found *= entropy(chance) / expected_questions(chance)
         best = int(found.argmax())
         if found[best] <= worth:
             return None
@@ -267,7 +270,7 @@ class InformationPlanner(Planner):
             f"the second with probability {chance[group]:.0%}, and in none seen so far with "
             f"{chance[-1]:.0%}."
         )
-        gain = _information(chance[group], belief.error_rate)
+        gain = information(chance[group], belief.error_rate)
         return Query((row, belief.partners(row, group)[0]), "information", why, float(gain))
 
     def _link_question(
@@ -283,7 +286,7 @@ class InformationPlanner(Planner):
             return None
         one = 1 / (1 + np.exp(-np.clip(belief.links(), -50, 50)))
         mass = chance[:, :-1].mean(axis=0)
-        gain = _information(one, belief.error_rate)
+        gain = information(one, belief.error_rate)
         b, a = (alive[side] for side in np.triu_indices(alive.size, 1))  # a is the later one
         worth = np.minimum(mass[a], mass[b]) * gain[a, b]
         for at in np.argsort(-worth, kind="stable"):
@@ -362,6 +365,10 @@ class InformationPlanner(Planner):
         return foretell([*self._estimates, now], more)
 
 
+def _thoughts_of(planner: Planner) -> list[_Thought]:
+    return planner._thoughts if isinstance(planner, InformationPlanner) else []
+
+
 def _under_way(knowledge: Knowledge, belief: Belief) -> list[int]:
     """Rows that questions were about and that have no group yet, in the order of asking.
 
@@ -378,20 +385,3 @@ def _not_compared(belief: Belief, a: int, b: int) -> tuple[int, int] | None:
         if partners:
             return row, partners[0]
     return None
-
-
-def _information(chance: Any, error_rate: float) -> Any:
-    """Bits that an answer tells which is "same" with this probability, and wrong so often."""
-    wrong = max(error_rate, 1e-3)
-    return bits(chance * (1 - wrong) + (1 - chance) * wrong) - bits(wrong)
-
-
-def _entropy(chance: NDArray[np.float64]) -> NDArray[np.float64]:
-    return -(chance * np.log2(np.maximum(chance, 1e-12))).sum(axis=1)
-
-
-def _expected_questions(chance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ_t p_(t) t over groups from the most probable on; the last possibility needs no question."""
-    best_first = -np.sort(-chance, axis=1)
-    most = max(chance.shape[1] - 1, 1)
-    return best_first @ np.minimum(np.arange(1, chance.shape[1] + 1), most)

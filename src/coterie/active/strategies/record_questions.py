@@ -275,6 +275,14 @@ class RecordPlanner(Planner):
         at = self._first_open(knowledge, solution, worth.pairs, followed, askable, set())
         return at is not None
 
+    def ends_early(self, knowledge: Knowledge) -> bool:
+        """Where the estimates have reached `recall`."""
+        return self._is_enough(knowledge, self.solution(knowledge))
+
+    def go_on(self) -> None:
+        """Whatever the estimates say."""
+        self.recall = 1.0
+
     def why_finished(self, knowledge: Knowledge) -> str:
         """The recall is reached, or nothing is left."""
         found = expected_recall(self.solution(knowledge), self.problem.exclusive)

@@ -52,6 +52,14 @@ class Planner(ABC):
     def questions(self, knowledge: Knowledge, count: int) -> list[Query]:
         """Up to `count` questions that can be answered independently; fewer when it runs out."""
 
+    def questions_ahead(self, knowledge: Knowledge, best: int, spare: int) -> list[Query]:
+        """Up to `best` questions as those of `questions`, and some more, `spare` at most.
+
+        Those more are for people who come before the next plan is made: they may be chosen with
+        less care.
+        """
+        return self.questions(knowledge, best + spare)
+
     def set_questions(
         self, knowledge: Knowledge, size: int, held: Collection[int] = ()
     ) -> list[Query]:
@@ -64,6 +72,14 @@ class Planner(ABC):
     def why_finished(self, knowledge: Knowledge) -> str:
         """Why `questions` came back empty."""
         return "no open pair is left to ask about"
+
+    def ends_early(self, knowledge: Knowledge) -> bool:
+        """Whether it has questions left and ends because more would hardly change anything."""
+        return False
+
+    def go_on(self) -> None:
+        """From now on ask until nothing is left."""
+        return
 
     def inferred(self, knowledge: Knowledge) -> list[tuple[int, int]]:
         """Pairs that belong together by what the strategy was told besides the answers."""
@@ -84,25 +100,11 @@ class Planner(ABC):
         """
         return None
 
-    def hurry(self) -> None:
-        """From now on people wait: leave what takes long and can come later to a `twin`."""
-        return
-
-    def take_time(self) -> None:
-        """From now on there is no twin: what was left to one is done when it is needed."""
-        return
-
-    @property
-    def late(self) -> bool:
-        """Whether something was left to a twin that it has not done yet."""
-        return False
-
-    def catch_up(self, twin: Planner) -> None:
-        """Take in what a twin made of the answers; it is not at work meanwhile."""
-        return
-
     def follow(self, other: Planner, knowledge: Knowledge) -> None:
-        """Begin with what the other's twin thought, of answers that this one does not know yet."""
+        """Begin with what the other has learned of answers that this one does not know yet.
+
+        The other may be at work in another thread meanwhile.
+        """
         return
 
     def forecast(self, knowledge: Knowledge, more: int) -> Forecast | None:

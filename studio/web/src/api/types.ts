@@ -137,6 +137,7 @@ export interface Written {
 export interface Answered extends Written {
   readonly next: Question | null;
   readonly done: string | null;
+  readonly early?: boolean;
 }
 
 export interface Undone extends Written {

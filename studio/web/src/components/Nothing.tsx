@@ -1,4 +1,5 @@
 import type { Asking } from "../state/useQuestion";
+import { sentence } from "../text/words";
 
 /** Where a question would stand: none is left, none could be fetched, or it is on its way. */
 export function Nothing({ asking }: { asking: Asking }) {
@@ -15,8 +16,16 @@ export function Nothing({ asking }: { asking: Asking }) {
   if (asking.done === null) return <p class="empty faint">Looking for the next question…</p>;
   return (
     <div class="empty" role="status">
-      <h2>Nothing is left to ask</h2>
-      <p>{asking.done}</p>
+      <h2>{asking.early ? "Enough is known" : "Nothing is left to ask"}</h2>
+      <p>{sentence(asking.done)}</p>
+      {asking.early && (
+        <p>
+          <button type="button" onClick={asking.goOn}>
+            Go on anyway
+          </button>{" "}
+          <span class="faint">Further answers would hardly change the clusters.</span>
+        </p>
+      )}
       <p>
         Look at the <a href="#/clusters">clusters</a>, mend what is wrong on the <a href="#/map">map</a>, or take the{" "}
         <a href="#/result">result</a>.

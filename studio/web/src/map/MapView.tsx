@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { useDark } from "../state/useDark";
 import { useStudio } from "../state/studio";
 import { useFetched } from "../state/useFetched";
+import { useGroup } from "../state/useGroup";
 import type { ClusterList } from "../api/types";
 import { clusterName, count, plural } from "../text/words";
 import type { Point } from "./camera";
@@ -23,6 +24,7 @@ export function MapView({ readOnly = false }: { readOnly?: boolean }) {
   const studio = useStudio();
   const [layout, setLayout] = useState("pca");
   const [mode, setMode] = useState<Mode>("lasso");
+  const group = useGroup();
   const [showPairs, setShowPairs] = useState(true);
   const [selected, setSelected] = useState<Uint32Array>(NONE);
   const [hovered, setHovered] = useState<{ place: number; at: Point } | null>(null);
@@ -78,7 +80,7 @@ export function MapView({ readOnly = false }: { readOnly?: boolean }) {
           <legend>Dragging</legend>
           {(["lasso", "pan"] as const).map((name) => (
             <label key={name}>
-              <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
+              <input type="radio" name={group} checked={mode === name} onChange={() => setMode(name)} />
               {name === "lasso" ? "selects" : "moves"}
             </label>
           ))}

@@ -54,7 +54,7 @@ export function AnswerPage({ pane = true }: { pane?: boolean }) {
     <div class={guidelines ? "with-pane" : ""}>
       <div class="answering" aria-busy={busy}>
         <div class="row spread">
-          <h1>{question?.id === null ? "What about these two?" : "Do these two belong together?"}</h1>
+          <h1>{title(question, asking.done !== null)}</h1>
           <CountsLine />
         </div>
         {left && right ? (
@@ -93,6 +93,11 @@ export function AnswerPage({ pane = true }: { pane?: boolean }) {
       )}
     </div>
   );
+}
+
+function title(question: Question | null, done: boolean): string {
+  if (done) return "Answer";
+  return question?.id === null ? "What about these two?" : "Do these two belong together?";
 }
 
 function Why({ words, gain }: { words: string; gain: number | null }) {

@@ -6,6 +6,8 @@ import { useStudio } from "./studio";
 export interface Asking {
   readonly question: Question | null;
   readonly done: string | null;
+  /** Questions are left, but more of them would hardly change anything. */
+  readonly early: boolean;
   readonly error: string | null;
   /** A reply is on its way: what is on screen may still change. */
   readonly waiting: boolean;
@@ -15,6 +17,8 @@ export interface Asking {
   show(records: readonly StudioRecord[], why: string): void;
   /** The same, by the numbers of the rows. */
   showRows(rows: readonly number[], why: string): void;
+  /** Asks further, although what is known seems enough. */
+  goOn(): void;
   /** Fetches the question that is leased to this person (the same until it is answered). */
   fetch(): void;
 }
@@ -24,8 +28,11 @@ interface Held {
   readonly about: string;
   readonly question: Question | null;
   readonly done: string | null;
+  readonly early?: boolean | undefined;
   readonly error: string | null;
 }
+
+const PLANNED_AGAIN = 400; // ms until the page asks again for a question that is being planned
 
 /** The question on screen: leased, answered, undone and back again. */
 export function useQuestion(kind: "pair" | "set", size: number | null = null): Asking {
@@ -58,6 +65,13 @@ export function useQuestion(kind: "pair" | "set", size: number | null = null): A
   };
 
   const fetch = useCallback(() => showLater(studio.ask("question", { kind, ...wanted })), [about]);
+
+  // While none of the planned questions is free, the server says neither question nor end.
+  useEffect(() => {
+    if (waiting || held.error !== null || held.done !== null || question !== null) return undefined;
+    const timer = setTimeout(fetch, PLANNED_AGAIN);
+    return () => clearTimeout(timer);
+  }, [held, waiting]);
 
   // A set of another size takes the place of the one on screen: the server gives that one back.
   useLayoutEffect(fetch, [about]);
@@ -110,7 +124,7 @@ export function useQuestion(kind: "pair" | "set", size: number | null = null): A
     const call = ++newest.current;
     void studio.write<Answered>("answer", body, {
       done: (reply) => {
-        if (call === newest.current) keep({ ...nothing, question: reply.next, done: reply.done });
+        if (call === newest.current) keep({ ...nothing, question: reply.next, done: reply.done, early: reply.early });
       },
       failed: (refused) => {
         if (refused.kind !== "StaleQuestion") return studio.say(refused.message, "bad");
@@ -120,5 +134,8 @@ export function useQuestion(kind: "pair" | "set", size: number | null = null): A
     });
   };
 
-  return { question, done: held.done, error: held.error, waiting, tell, show, showRows, fetch };
+  const goOn = (): void => showLater(studio.read("go_on").then(() => studio.ask("question", { kind, ...wanted })));
+
+  const planned = question !== null || held.done !== null || held.error !== null;
+  return { question, done: held.done, early: held.early ?? false, goOn, error: held.error, waiting: waiting || !planned, tell, show, showRows, fetch };
 }

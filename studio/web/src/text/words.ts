@@ -14,6 +14,11 @@ export function percent(share: number): string {
   return `${value > 0 && value < 10 ? value.toFixed(1) : value.toFixed(0)}%`;
 }
 
+/** Words of the library, as a sentence of the page. */
+export function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?…]$/.test(words) ? "" : "."}`;
+}
+
 /** Day and minute in the reader's own time zone. */
 export function moment(iso: string): string {
   const date = new Date(iso);
