@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.records import neighbors, read_fields
 from coterie.records.candidates import find_candidates, pairs_in_groups
 from coterie.records.comparison import LEVELS, Comparison
@@ -108,6 +108,17 @@ def test_what_cannot_be_read_is_named():
         read_fields({"price": np.array(["1", "much"], dtype=object)}, {"price": "number"})
     with pytest.raises(InvalidParameter, match="no column 'nmae'; the records have name"):
         read_fields({"name": np.array(["a"])}, {"nmae": "text"})
+
+
+def test_odd_values_of_a_field_that_was_found_to_hold_numbers_are_missing():
+    """Nobody said that it holds numbers, so one odd value must not end the fit."""
+    prices = np.array([*(f"{row}.50" for row in range(40)), "-", "on request"], dtype=object)
+    with pytest.warns(CoterieWarning, match=r"1 of its values are none \('on request' in row 41\)"):
+        (price,) = read_fields({"price": prices})
+    assert price.kind == "number"
+    assert np.flatnonzero(price.missing).tolist() == [40, 41]
+    with pytest.raises(InvalidData, match="row 41: 'on request'"):
+        read_fields({"price": prices}, {"price": "number"})
 
 
 def test_slices_of_an_array_are_fields():

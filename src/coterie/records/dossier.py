@@ -193,7 +193,8 @@ class Dossier(ConstrainedClusterer):
         kinds = self.fields
         if not reset and columns is not None:  # few new values may look like another kind
             kinds = {f.name: f.kind for f in self.fields_ if f.name in columns}
-        fields = read_fields(X if columns is None else columns, kinds)
+        found = self.fields is None
+        fields = read_fields(X if columns is None else columns, kinds, found=found)
         n = len(fields[0].values)
         if not n:
             raise InvalidData("there is no row.")
