@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.records.codes import are_codes
 from coterie.records.texts import tidy
 from coterie.validation import check_choice
 from coterie.words import warn
@@ -40,11 +41,14 @@ class Field(NamedTuple):
     values : (n,) or (n, d) ndarray
         Tidied texts ("" where missing), sets as texts with ";" between their members, dates as
         "yyyymmdd"; numbers (NaN where missing); vectors (rows of NaN where missing).
+    coded : bool
+        Whether the numbers among the words of texts are codes, and compared on their own.
     """
 
     name: str
     kind: str
     values: NDArray[Any]
+    coded: bool = False
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -56,7 +60,7 @@ class Field(NamedTuple):
         return self.values == ""
 
     def joined(self, other: Field) -> Field:
-        """The field of these records and then of others."""
+        """The field of these records and then of others, compared as that of these."""
         return self._replace(values=np.concatenate([self.values, other.values]))
 
 
@@ -135,7 +139,8 @@ def _field(name: str, values: NDArray[Any], kind: str | None, found: bool) -> Fi
         kind = _kind_of(values)
     check_choice(f"kind of the field {name!r}", kind, KINDS)
     read = _read_found_numbers if found and kind == "number" else _READERS[kind]
-    return Field(name, kind, read(name, values))
+    held = read(name, values)
+    return Field(name, kind, held, kind == "text" and are_codes(held))
 
 
 def _kind_of(values: NDArray[Any]) -> str:
