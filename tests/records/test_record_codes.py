@@ -37,6 +37,7 @@ def test_codes_are_told_from_house_numbers_and_sizes():
     columns = {
         "title": np.array([f"kamera dsc w{1000 + row}" for row in rows], object),
         "street": np.array([f"{row % 20} long street" for row in rows], object),
+        "address": np.array([f"{row + 1000}b 3rd street" for row in rows], object),
         "size": np.array([f"{row % 9} litres" for row in rows], object),
         "phone": np.array([f"555 {row + 7000}" for row in rows], object),
         "name": np.array([f"bob {'abc'[row % 3]}" for row in rows], object),

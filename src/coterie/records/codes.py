@@ -17,8 +17,9 @@ _NUMBER = re.compile(r"\d[^\W_]*")
 _WORD_WITH_NUMBER = re.compile(r"\S*\d\S*")
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}")  # two letters on
 _WITH_NUMBERS, _AMONG_WORDS = 0.2, 0.8  # of the texts hold numbers; of those, words besides
+_LETTERS_FIRST = re.compile(r"(?<!\w)[^\W\d_]+-?\d")  # w120 or W-120, and not 12b, 3rd or 40w
 _RARE_UP_TO = 5, 0.001  # records, or share of them
-_CODES_FROM = 0.5  # of the texts with numbers hold a rare one
+_RARE_IN, _LETTERS_IN = 0.5, 0.2  # of the texts with numbers
 
 
 def numbers_of(text: str) -> list[str]:
@@ -44,10 +45,12 @@ def among_words(texts: Sequence[str], numbers: Sequence[list[str]]) -> bool:
     return among >= max(_WITH_NUMBERS * len(texts), 1) and among >= _AMONG_WORDS * held
 
 
-def are_codes(values: NDArray[Any]) -> bool:
-    """Whether numbers among the words of these tidied texts (n,) say which thing is meant.
+def are_codes(values: NDArray[Any], written: Sequence[str]) -> bool:
+    """Whether numbers among the words of texts, tidied and as `written`, are names of things.
 
-    Then most texts that hold numbers hold one that few others have. House numbers and sizes do not.
+    Then most texts that hold numbers hold one that few others have, and in many one follows letters
+    in a word, as in the name of a model. House numbers may be rare too, but they go with their
+    street: who moves has another of both, which are not two differences.
     """
     texts = [text for text in values.tolist() if text]
     numbers = [numbers_of(text) for text in texts]
@@ -56,7 +59,8 @@ def are_codes(values: NDArray[Any]) -> bool:
     held = [set(found) for found in numbers if found]
     counts = Counter(chain.from_iterable(held))
     n_rare = sum(min(map(counts.__getitem__, found)) <= rare_up_to(len(values)) for found in held)
-    return n_rare >= _CODES_FROM * len(held)
+    n_named = sum(map(bool, map(_LETTERS_FIRST.search, written)))
+    return n_rare >= _RARE_IN * len(held) and n_named >= _LETTERS_IN * len(held)
 
 
 def rare_up_to(n: int) -> float:

@@ -140,7 +140,7 @@ def _field(name: str, values: NDArray[Any], kind: str | None, found: bool) -> Fi
     check_choice(f"kind of the field {name!r}", kind, KINDS)
     read = _read_found_numbers if found and kind == "number" else _READERS[kind]
     held = read(name, values)
-    return Field(name, kind, held, kind == "text" and are_codes(held))
+    return Field(name, kind, held, kind == "text" and are_codes(held, as_written(values)))
 
 
 def _kind_of(values: NDArray[Any]) -> str:
