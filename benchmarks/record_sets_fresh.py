@@ -1,8 +1,9 @@
 """Made-up record sets that no rule was chosen with: to look at after a change was decided.
 
 `software`: titles of two download shops that write little alike: versions and editions, publishers
-missing, licences and platforms in the title, prices of another season. `drugs`: packs of medicines
-in three lists; the same name in strengths and pack sizes, makers shortened, one list in capitals.
+missing, licences and platforms in the title, prices of another season. `listings`: sellers of one
+market, models written three ways, and parts made for a model that name it. `drugs`: packs of
+medicines in three lists; one name in strengths and pack sizes, makers shortened, capitals.
 `works_cited`: citations in one column of free text, one to eight of a work, and its year.
 `clinic`: patients with maiden names, twins, house moves, transposed given and family names.
 
@@ -16,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from record_sets import RecordSet, Rng, one_of, slip, table, word
 
-__all__ = ["FRESH", "clinic", "drugs", "software", "works_cited"]
+__all__ = ["FRESH", "clinic", "drugs", "listings", "software", "works_cited"]
 
 # -- software ------------------------------------------------------------------------------------
 _TASKS = ["antivirus", "photo editor", "accounting", "language course", "office suite", "backup",
@@ -59,6 +60,39 @@ def _title(rng: Rng, shop: int, maker: str, what: list[str], price: float) -> li
     title = " ".join(filter(None, parts))
     asked = price * float(rng.choice([1.0, 1.0, 0.95, 0.8, 0.6]))
     return [title, maker if rng.random() < 0.15 else "", f"{asked:.2f}"]
+
+
+# -- listings ------------------------------------------------------------------------------------
+_THINGS = ["drill", "router", "monitor", "blender", "keyboard", "soundbar", "tyre", "charger"]
+_BLURB = ["new", "original", "free shipping", "2 year warranty", "black", "white", "eu plug",
+          "boxed", "18 v", "27 inch", "refurbished", "set of 2", "500 w", "bundle"]  # fmt: skip
+
+
+def listings(seed: int = 0, things: int = 420) -> RecordSet:
+    """title, seller_text, category, price: sellers of one market, and parts made for a model."""
+    rng = np.random.default_rng(seed)
+    makers = [word(rng, int(rng.integers(2, 4))) for _ in range(30)]
+    rows: list[list[str]] = []
+    truth: list[int] = []
+    for thing in range(things):
+        maker, kind = one_of(rng, makers), one_of(rng, _THINGS)
+        letters = "".join(rng.choice(list("ACDEGHKLMPRSTXZ"), int(rng.integers(1, 4))))
+        model = (letters, f"{rng.integers(2, 99)}{one_of(rng, ['', '0', '00', '5'])}")
+        part = one_of(rng, ["case for", "spare part for", "manual"]) if rng.random() < 0.15 else ""
+        price = float(rng.lognormal(4, 1)) * (0.1 if part else 1.0)
+        for _ in range(int(rng.choice([1, 2, 3, 4], p=[0.4, 0.3, 0.2, 0.1]))):
+            code = one_of(rng, ["", "-", " "]).join(model)
+            named = [part, maker if rng.random() < 0.85 else "", kind]
+            named.insert(int(rng.integers(1, 4)), code if rng.random() < 0.9 else "")
+            said = rng.permutation(_BLURB)[: int(rng.integers(1, 5))].tolist()
+            title = " ".join(filter(None, [*named, *said]))
+            text = " ".join([maker, kind, code if rng.random() < 0.4 else "", *said[:2]])
+            rows.append([slip(rng, title) if rng.random() < 0.08 else title,
+                         text if rng.random() < 0.7 else "",
+                         kind if rng.random() < 0.8 else "other",
+                         f"{price * rng.uniform(0.8, 1.2):.2f}"])  # fmt: skip
+            truth.append(thing)
+    return table(rng, ["title", "seller_text", "category", "price"], rows, truth)
 
 
 # -- drugs ---------------------------------------------------------------------------------------
@@ -170,6 +204,7 @@ def _written(rng: Rng, value: str) -> str:
 
 FRESH: dict[str, Callable[[int], RecordSet]] = {
     "software": software,
+    "listings": listings,
     "drugs": drugs,
     "works_cited": works_cited,
     "clinic": clinic,
