@@ -57,10 +57,13 @@ def test_numbers_among_words_tell_neighbours_from_slips():
     near = level("text", "12 long street", "14 long street", *streets)
     slip = level("text", "12 long street", "12 logn street", *streets)
     assert LEVELS.index(near) <= LEVELS.index("half alike") < LEVELS.index(slip)
+    # The codes of models are a field of their own.
     models = [f"kamera dsc w{number}" for number in range(100, 140)]
-    same = level("text", "dscw120 kamera", "kamera dsc w120 black", *models)
-    other = level("text", "dscw120 kamera", "kamera dsc w130 black", *models)
-    assert LEVELS.index(same) > LEVELS.index(other) + 2
+    titles = ["dscw120 kamera", "kamera dsc w120 black", "kamera dsc w130 black", *models]
+    comparison = Comparison(read_fields({"x": np.array(titles, dtype=object)}))
+    same, other = comparison.levels(np.array([[0, 1], [0, 2]]))[:, 1].tolist()
+    assert LEVELS[same].startswith("the same")
+    assert LEVELS[other] == "differs"
     # Phones are numbers and no words: one digit is a slip.
     phones = [f"555 {number}" for number in range(7000, 7040)]
     assert level("text", "555 7012", "555 7013", *phones) == "very alike"
