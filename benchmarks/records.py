@@ -8,7 +8,8 @@ nearest neighbours by character 3-grams and of the tool's own questions, true an
 `households` is febrl3 without soc_sec_id where 1,200 people live by threes and share surname and
 address; restaurants, products, publications and people are made up (`record_sets.py`), and so are
 eateries0 to eateries3, titles, offers and members (`record_sets_graded.py`), and companies,
-catalogue, contacts and references (`record_sets_other.py`). `size` makes people of
+catalogue, contacts and references (`record_sets_other.py`), and software, drugs, works_cited and
+clinic (`record_sets_fresh.py`). `size` makes people of
 its own; each size runs in a process of its own. With --splink, a Python that has it, Splink 5 runs
 on the same records and candidate pairs (`records_splink.py`): its seconds are without finding them.
 1,000,000 records: `size --sizes 1000000 --splink VENV/bin/python`.
@@ -29,6 +30,7 @@ from pathlib import Path
 import numpy as np
 from record_sets import SETS, people
 from record_sets_classic import CLASSIC
+from record_sets_fresh import FRESH
 from record_sets_graded import GRADED
 from record_sets_other import OTHER
 
@@ -62,7 +64,7 @@ def households(folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarr
 
 def load(name: str, folder: Path, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The set of this name; `seed` makes the households."""
-    made = SETS | GRADED | CLASSIC | OTHER
+    made = SETS | GRADED | CLASSIC | OTHER | FRESH
     if name in made:
         return made[name](seed)
     if name == "households":

@@ -20,6 +20,7 @@ import dedupe.variables as variables
 import numpy as np
 from record_sets import SETS
 from record_sets_classic import CLASSIC
+from record_sets_fresh import FRESH
 from record_sets_graded import GRADED
 from record_sets_other import OTHER
 
@@ -60,7 +61,7 @@ def prepared(data: dict[int, dict[str, str | None]], seed: int) -> dedupe.Dedupe
 
 def curve(name: str, seed: int, marks: list[int]) -> list[float]:
     """F1 at each mark."""
-    columns, truth = {**SETS, **GRADED, **CLASSIC, **OTHER}[name](seed)
+    columns, truth = {**SETS, **GRADED, **CLASSIC, **OTHER, **FRESH}[name](seed)
     data = {
         row: {key: str(value) or None for key, value in zip(columns, values, strict=True)}
         for row, values in enumerate(zip(*columns.values(), strict=True))

@@ -59,6 +59,29 @@ def test_fields_choose_columns_and_kinds(records, run):
     assert values["n_clusters"] == sum(values["sizes"].values())
 
 
+def test_fields_whose_names_hold_commas_are_quoted(folder, run):
+    columns, _ = people(40)
+    names = ["Street, No." if name == "street" else name for name in columns]
+    write("people.csv", names, zip(*columns.values(), strict=True))
+    for fields in ('"Street, No.":text, given', 'given, "Street, No.:text"'):
+        result = run("fit", "people.csv", "--records", "--fields", fields, "--json")
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["fields"] == {"Street, No.": "text", "given": "text"}
+    refused = run("fit", "people.csv", "--records", "--fields", "given,,street")
+    assert "has an empty name" in refused.output
+    assert "has an empty name" in run("fit", "people.csv", "--records", "--fields", "").output
+
+
+def test_an_odd_value_among_prices_is_warned_about(folder, run):
+    columns, _ = people(40)
+    n = len(columns["given"])
+    prices = ["on request", "-", *(f"{row}.50" for row in range(n - 2))]
+    write("people.csv", [*columns, "price"], zip(*columns.values(), prices, strict=True))
+    result = run("fit", "people.csv", "--records", "--only-labels", "-o", "out.csv")
+    assert result.exit_code == 0, result.output
+    assert "1 of its values are none ('on request' in row 0)" in " ".join(result.output.split())
+
+
 def test_ids_and_clusters_alone(records, run):
     result = run("fit", "people.csv", "--records", "--id", "id", "--only-labels", "-o", "-")
     assert result.exit_code == 0, result.output

@@ -425,3 +425,15 @@ def test_numbers_of_an_earlier_fit_are_kept(easy, fitted):
     kept = shuffled.labels_ == fitted.labels_[order]
     assert kept.mean() > 0.95
     assert np.unique(shuffled.labels_).tolist() == list(range(shuffled.n_clusters_))
+
+
+def test_new_records_may_have_odd_values_where_numbers_were_found():
+    names = np.array([f"{a}{b} shop" for a in "abcdef" for b in "uvwxyz"], dtype=object)
+    asked = np.array([f"{row}.25" for row in range(36)], dtype=object)
+    model = Dossier().fit({"name": names, "price": asked})
+    new = {"name": names[:2], "price": np.array(["on request", "1.25"], dtype=object)}
+    with pytest.warns(CoterieWarning, match="'on request' in row 0"):
+        assert model.predict(new).tolist() == model.labels_[:2].tolist()
+    named = Dossier({"name": "text", "price": "number"}).fit({"name": names, "price": asked})
+    with pytest.raises(InvalidData, match="'on request' in the field 'price'"):
+        named.predict(new)

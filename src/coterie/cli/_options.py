@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,16 @@ file_type = DataFile(dir_okay=False)
 table_type = DataFile(stdin=True, dir_okay=False)
 
 
+def parted(value: str) -> tuple[str, ...]:
+    """Texts between commas, without spaces around them; quoted, a text may hold commas.
+
+    >>> parted('town, "Street, No."')
+    ('town', 'Street, No.')
+    """
+    row = next(csv.reader([value], skipinitialspace=True), [])
+    return tuple(map(str.strip, row)) or ("",)
+
+
 class CommaList(click.ParamType):
     """Names parted by commas."""
 
@@ -53,7 +64,7 @@ class CommaList(click.ParamType):
         """The names without spaces around them."""
         if isinstance(value, tuple):
             return value
-        names = tuple(name.strip() for name in value.split(","))
+        names = parted(value)
         if not all(names):
             self.fail(f"{value!r} has an empty name; write a,b,c.", param, ctx)
         return names
@@ -68,7 +79,7 @@ class Words(CommaList):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, ...]:
         """The texts without spaces around them."""
-        return value if isinstance(value, tuple) else tuple(map(str.strip, value.split(",")))
+        return value if isinstance(value, tuple) else parted(value)
 
 
 class Kinds(CommaList):

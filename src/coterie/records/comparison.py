@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coterie.records import _kernels
+from coterie.records.codes import among_words, numbers_of, rare_up_to, without_numbers
 from coterie.records.fields import Field
 from coterie.records.texts import grams, letters_of, weighed
 
-__all__ = ["BOTH_MISSING", "LEVELS", "N_LEVELS", "ONE_MISSING", "SCORES", "Comparison"]
+__all__ = [
+    "BOTH_MISSING",
+    "LEVELS",
+    "N_LEVELS",
+    "ONE_MISSING",
+    "SCORES",
+    "Comparison",
+    "compared_names",
+]
 
 BOTH_MISSING, ONE_MISSING = 0, 1
 # Of a likeness from 0 to 1, between the levels of unequal values.
@@ -43,15 +52,11 @@ SCORES = np.array(
     [np.nan, np.nan, 0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.75, 0.85, 0.95, 1.0, 1.0, 1.0]
 )
 _COMMON, _MIDDLE, _RARE = N_LEVELS - 3, N_LEVELS - 2, N_LEVELS - 1
-# A value is rare up to so many records, or this share of them; and so on for middling ones.
-_RARE_UP_TO, _MIDDLING_UP_TO = (5, 0.001), (20, 0.02)
+_MIDDLING_UP_TO = 20, 0.02  # records or share of them, for a value that is neither rare nor common
 _COMMON_FROM = 0.2  # share of the records
 _SHORT = 32  # letters: edits are counted in values up to this length
 _PAIRS_AT_ONCE = 200_000
 _RAREST_COUNTS = 3.0  # power of the weights of numbers: a model's code above sizes and volts
-_NUMBER = re.compile(r"\d[^\W_]*")
-_WORD = re.compile(r"(?<!\w)[^\W\d_]{2,}")  # two letters on
-_WITH_NUMBERS, _AMONG_WORDS = 0.2, 0.8  # of the texts hold numbers; of those, words besides
 
 
 class Values(ABC):
@@ -85,15 +90,18 @@ class Members:
 class TextValues(Values):
     """Cosine of character 3-grams, or one minus the share of letters edited, the larger.
 
-    Where words with numbers in them stand among other words (a house number, a model), it is the
-    mean of that and of the numbers in common: 12 and 14 Long Street are neighbours, not slips.
+    Where words with numbers in them stand among other words (a house number), it is the mean of
+    that and of the numbers in common: 12 and 14 Long Street are neighbours, not slips. Where they
+    are codes, only the other words count: codes are compared on their own, see `Comparison`.
     """
 
-    def __init__(self, values: NDArray[np.object_]) -> None:
+    def __init__(self, values: NDArray[np.object_], coded: bool = False) -> None:
+        if coded:
+            values = without_numbers(values)
         self.texts, self.code = _numbered(values)
         self._grams = _as_kernels_take(weighed(grams(self.texts, (3,)))[0])
         self._letters = letters_of(self.texts)
-        self._numbers = _numbers_in(self.texts)
+        self._numbers = None if coded else _numbers_in(self.texts)
 
     def alike(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `Values`."""
@@ -109,16 +117,9 @@ class TextValues(Values):
 
 
 def _numbers_in(texts: list[str]) -> Members | None:
-    """Of each text the words with digits, from the first digit on; None if that is not its kind.
-
-    "dsc w120" and "dscw120" both hold "120".
-    """
-    numbers = [_NUMBER.findall(text) for text in texts]
-    held = sum(map(bool, numbers))
-    among = sum(bool(found and _WORD.search(t)) for t, found in zip(texts, numbers, strict=True))
-    if among < max(_WITH_NUMBERS * len(texts), 1) or among < _AMONG_WORDS * held:
-        return None
-    return Members(numbers, _RAREST_COUNTS)
+    """The numbers of each text; None if they do not stand among words."""
+    numbers = [numbers_of(text) for text in texts]
+    return Members(numbers, _RAREST_COUNTS) if among_words(texts, numbers) else None
 
 
 class DateValues(TextValues):
@@ -148,9 +149,9 @@ class CategoryValues(Values):
 class SetValues(Values):
     """Members in common among all members of the two, rare ones above all."""
 
-    def __init__(self, values: NDArray[np.object_]) -> None:
+    def __init__(self, values: NDArray[np.object_], power: float = 1.0) -> None:
         texts, self.code = _numbered(values)
-        self._members = Members([text.split(";") for text in texts])
+        self._members = Members([text.split(";") for text in texts], power)
 
     def alike(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `Values`."""
@@ -203,7 +204,6 @@ class VectorValues(Values):
 
 
 _VALUES: dict[str, type[Any]] = {
-    "text": TextValues,
     "date": DateValues,
     "category": CategoryValues,
     "set": SetValues,
@@ -215,6 +215,10 @@ _VALUES: dict[str, type[Any]] = {
 class Comparison:
     """All fields of the records, ready to compare pairs of them.
 
+    Codes among the words of some fields are compared as one field more, the last: a title agrees
+    in its words or in its model, which are two things; and one shop writes the model into the
+    title, another into the description.
+
     Parameters
     ----------
     fields : list of Field
@@ -225,12 +229,12 @@ class Comparison:
     DIFFERS: ClassVar[int] = 2
 
     def __init__(self, fields: list[Field], n_known: int | None = None) -> None:
-        self.names = [field.name for field in fields]
-        self.values: list[Values] = [_VALUES[field.kind](field.values) for field in fields]
-        self._equal_level = [
-            _equal_levels(values.code, n_known, field.kind)
-            for values, field in zip(self.values, fields, strict=True)
-        ]
+        self.names = compared_names(fields)
+        self.values: list[Values] = [_values_of(field) for field in fields]
+        coded = [field for field in fields if field.coded]
+        if coded:
+            self.values.append(SetValues(_codes_of(coded), _RAREST_COUNTS))
+        self._equal_level = [_equal_levels(values.code, n_known) for values in self.values]
 
     def levels(self, pairs: NDArray[np.int64]) -> NDArray[np.int8]:
         """The level of every field, (m, F), of the pairs (m, 2)."""
@@ -241,6 +245,28 @@ class Comparison:
                 a, b = values.code[pairs[some, 0]], values.code[pairs[some, 1]]
                 found[some, f] = _levels_of(values, a, b, self._equal_level[f])
         return found
+
+
+def compared_names(fields: list[Field]) -> list[str]:
+    """What pairs are compared by: the fields, and the codes in some of them."""
+    names = [field.name for field in fields]
+    coded = ", ".join(field.name for field in fields if field.coded)
+    return [*names, f"numbers in {coded}"] if coded else names
+
+
+def _values_of(field: Field) -> Values:
+    if field.kind == "text":
+        return TextValues(field.values, field.coded)
+    found: Values = _VALUES[field.kind](field.values)
+    return found
+
+
+def _codes_of(fields: list[Field]) -> NDArray[np.object_]:
+    """The numbers among the words of these fields, as sets, (n,)."""
+    found = np.empty(len(fields[0].values), dtype=object)
+    rows = zip(*(field.values.tolist() for field in fields), strict=True)
+    found[:] = [";".join(sorted({*chain.from_iterable(map(numbers_of, row))})) for row in rows]
+    return found
 
 
 def _levels_of(
@@ -262,14 +288,14 @@ def _levels_of(
     return level
 
 
-def _equal_levels(code: NDArray[np.int64], n_known: int | None, kind: str) -> NDArray[np.int8]:
+def _equal_levels(code: NDArray[np.int64], n_known: int | None) -> NDArray[np.int8]:
     """The level that equality of each value is, (values,)."""
     known = code[:n_known]
     counts = np.bincount(known[known >= 0], minlength=int(code.max(initial=-1)) + 1)
     n = int((known >= 0).sum())
     level = np.full(counts.size, _COMMON, dtype=np.int8)
     level[counts <= max(_MIDDLING_UP_TO[0], _MIDDLING_UP_TO[1] * n)] = _MIDDLE
-    level[counts <= max(_RARE_UP_TO[0], _RARE_UP_TO[1] * n)] = _RARE
+    level[counts <= rare_up_to(n)] = _RARE
     level[counts > max(2, _COMMON_FROM * n)] = _COMMON  # of few records
     return level
 

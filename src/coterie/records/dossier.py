@@ -19,7 +19,7 @@ from coterie.extension import check_extension, refuse_broken
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
 from coterie.records.candidates import given_pairs, places, unique_pairs
-from coterie.records.comparison import Comparison
+from coterie.records.comparison import Comparison, compared_names
 from coterie.records.estimates import expected_precision, expected_recall
 from coterie.records.explaining import PairExplanation, explain_levels
 from coterie.records.fields import Field, read_fields
@@ -193,7 +193,8 @@ class Dossier(ConstrainedClusterer):
         kinds = self.fields
         if not reset and columns is not None:  # few new values may look like another kind
             kinds = {f.name: f.kind for f in self.fields_ if f.name in columns}
-        fields = read_fields(X if columns is None else columns, kinds)
+        found = self.fields is None
+        fields = read_fields(X if columns is None else columns, kinds, found=found)
         n = len(fields[0].values)
         if not n:
             raise InvalidData("there is no row.")
@@ -291,7 +292,7 @@ class Dossier(ConstrainedClusterer):
         """Why records i and j are taken to be the same or not, by field."""
         rows = self._check_pairs([(i, j)])
         total, levels = self._pair_log_odds(rows)
-        names = [field.name for field in self.fields_]
+        names = compared_names(self.fields_)
         answers = float(total[0] - self.belief_.log_odds(levels, rows, self.rivals_)[0])
         lead = self.rivals_.lead(rows, self.belief_.classes.log_odds(levels))
         return explain_levels(self.belief_, names, levels[0], float(lead[0]), answers)

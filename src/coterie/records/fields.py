@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData, InvalidParameter
+from coterie.records.codes import are_codes
 from coterie.records.texts import tidy
 from coterie.validation import check_choice
+from coterie.words import warn
 
 __all__ = ["KINDS", "Field", "as_written", "read_fields"]
 
@@ -39,11 +41,14 @@ class Field(NamedTuple):
     values : (n,) or (n, d) ndarray
         Tidied texts ("" where missing), sets as texts with ";" between their members, dates as
         "yyyymmdd"; numbers (NaN where missing); vectors (rows of NaN where missing).
+    coded : bool
+        Whether the numbers among the words of texts are codes, and compared on their own.
     """
 
     name: str
     kind: str
     values: NDArray[Any]
+    coded: bool = False
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -55,11 +60,13 @@ class Field(NamedTuple):
         return self.values == ""
 
     def joined(self, other: Field) -> Field:
-        """The field of these records and then of others."""
+        """The field of these records and then of others, compared as that of these."""
         return self._replace(values=np.concatenate([self.values, other.values]))
 
 
-def read_fields(X: Any, kinds: Mapping[str, Any] | None = None) -> list[Field]:
+def read_fields(
+    X: Any, kinds: Mapping[str, Any] | None = None, *, found: bool = False
+) -> list[Field]:
     """The fields of a table.
 
     Parameters
@@ -70,14 +77,18 @@ def read_fields(X: Any, kinds: Mapping[str, Any] | None = None) -> list[Field]:
         Of a table, column to kind (`KINDS`): only these are used. Of an array, name to a slice or
         list of columns (a vector), or to a pair of those and a kind. None: every column, its kind
         by its values.
+    found : bool, default=False
+        Whether the `kinds` were found by other values. Then, as without `kinds`, what is no number
+        in a field of numbers counts as missing, with a warning; else it is refused.
     """
+    found = found or kinds is None
     columns = _columns(X, kinds)
     if not columns:
         raise InvalidData("there is no field to compare records by.")
     lengths = {len(values) for values, _ in columns.values()}
     if len(lengths) > 1:
         raise InvalidData(f"the columns are of different lengths: {sorted(lengths)}.")
-    return [_field(name, values, kind) for name, (values, kind) in columns.items()]
+    return [_field(name, values, kind, found) for name, (values, kind) in columns.items()]
 
 
 def _columns(X: Any, kinds: Mapping[str, Any] | None) -> dict[str, tuple[NDArray[Any], Any]]:
@@ -123,11 +134,13 @@ def _of_numbers(
     return found
 
 
-def _field(name: str, values: NDArray[Any], kind: str | None) -> Field:
+def _field(name: str, values: NDArray[Any], kind: str | None, found: bool) -> Field:
     if kind is None:
         kind = _kind_of(values)
     check_choice(f"kind of the field {name!r}", kind, KINDS)
-    return Field(name, kind, _READERS[kind](name, values))
+    read = _read_found_numbers if found and kind == "number" else _READERS[kind]
+    held = read(name, values)
+    return Field(name, kind, held, kind == "text" and are_codes(held, as_written(values)))
 
 
 def _kind_of(values: NDArray[Any]) -> str:
@@ -194,20 +207,43 @@ def _read_sets(name: str, values: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def _read_numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    out, unread = _numbers_of(values)
+    if unread:
+        row, text = unread[0]
+        raise InvalidData(
+            f"row {row}: {text!r} in the field {name!r} is not a number; give the field the kind "
+            "text, or mend the value."
+        )
+    return out
+
+
+def _read_found_numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    """Of a field that mostly holds numbers, which nobody said: the others count as missing."""
+    out, unread = _numbers_of(values)
+    if unread:
+        row, text = unread[0]
+        warn(
+            f"{name!r} is compared as a number, and {len(unread)} of its values are none "
+            f"({text!r} in row {row}): they count as missing. Give the field the kind text to "
+            "compare what is written.",
+        )
+    return out
+
+
+def _numbers_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], list[tuple[int, str]]]:
+    """The numbers, NaN for none; and the rows with something else, with what it is."""
     if values.dtype.kind in "biuf":
-        return values.astype(np.float64)
+        return values.astype(np.float64), []
     out = np.full(len(values), np.nan)
+    unread = []
     for row, text in enumerate(as_written(values)):
-        if not text:
+        if not tidy(text):
             continue
         try:
             out[row] = float(_NOT_NUMBER.sub("", text.replace(",", "")))
         except ValueError:
-            raise InvalidData(
-                f"row {row}: {text!r} in the field {name!r} is not a number; give the field the "
-                "kind text, or mend the value."
-            ) from None
-    return out
+            unread.append((row, text))
+    return out, unread
 
 
 def _read_vectors(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
