@@ -24,6 +24,7 @@ LAYERS = [
     "versions",
     "progress",
     "_npy",
+    "sparse_indices",
     "constraints",
     "unreadable",
     "validation",
