@@ -22,6 +22,7 @@ _ISO = re.compile(  # ISO 8601
     rf"P(?:(?P<d>{_AMOUNT})D)?"
     rf"(?:T(?:(?P<h>{_AMOUNT})H)?(?:(?P<m>{_AMOUNT})M)?(?:(?P<s>{_AMOUNT})S)?)?"
 )
+_LETTERS = re.compile("[A-Za-z]")
 _CLOCK = re.compile(
     r"(?:(?P<d>\d+)\s*(?:d|days?),?\s*)?(?P<first>\d+):(?P<second>[0-5]\d)"
     r"(?::(?P<third>[0-5]\d))?(?:[.,](?P<part>\d{1,9}))?",
@@ -40,9 +41,11 @@ def duration(text: str) -> float:
     sign, text = (-1.0, text[1:]) if text[:1] in ("-", "−") else (1.0, text)
     if not text[:1].isdigit() and text[:1] != "P":
         return np.nan
-    clock = _CLOCK.fullmatch(text)
-    if clock is not None:
-        return sign * _of_clock(clock)
+    if ":" in text:
+        clock = _CLOCK.fullmatch(text)
+        return np.nan if clock is None else sign * _of_clock(clock)
+    if not _LETTERS.search(text):  # most amounts and dates
+        return np.nan
     found = _WORDS.fullmatch(_BARE_MINUTES.sub(r"\1min", text)) or _ISO.fullmatch(text)
     given = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
     if not given:

@@ -133,7 +133,7 @@ def year_first(text: str) -> float:
     >>> year_first("1970-02-01"), year_first("19700201"), year_first("Sun, 1970-02-01")
     (2678400.0, 2678400.0, 2678400.0)
     """
-    if _UNPARTED.fullmatch(text):
+    if len(text) == 8 and _UNPARTED.fullmatch(text):
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     found = _YEAR_FIRST.fullmatch(_without_day(text))
     if found is None:
@@ -144,7 +144,7 @@ def year_first(text: str) -> float:
 
 def _without_day(text: str) -> str:
     """A date without the day of the week before it: "Mon, 3 Jan 2022"."""
-    found = _DAY_BEFORE.match(text)
+    found = _DAY_BEFORE.match(text) if text[:1].isalpha() else None
     return text[found.end() :] if found and found["day"].lower() in _DAYS else text
 
 
@@ -174,7 +174,9 @@ def _year(found: re.Match[str]) -> int:
 
 
 def _named(text: str) -> float:
-    found = _NAMED.fullmatch(text) or _NAMED.fullmatch(_without_day(text))  # Mar is mardi too
+    found = _NAMED.fullmatch(text)
+    if found is None and text[:1].isalpha():  # Mar is mardi too
+        found = _NAMED.fullmatch(_without_day(text))
     if found is None:
         return _stretch(text)
     month = _month(found["n1"] or found["n2"])
