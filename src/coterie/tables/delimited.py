@@ -191,7 +191,7 @@ def _from_utf_16(path: Path, raw: bytes) -> bytes:
 def _code_by_nuls(start: bytes) -> str | None:
     """The code of UTF-16 text without a mark in front: every other byte of plain letters is NUL."""
     odd, even = start[1::2].count(0), start[::2].count(0)
-    if max(odd, even) < len(start) // 4 or min(odd, even):
+    if max(odd, even) <= len(start) // 4 or min(odd, even):
         return None
     return "utf-16-le" if odd else "utf-16-be"
 
