@@ -176,8 +176,8 @@ def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> U
     short = _short(source, summary, comma)
     if short:
         return short
-    forms = (*NUMBERS, *DATES, *([DURATION] if _lasts(summary) else []))
-    best = max(forms, key=lambda form: summary.read[form].moments.n)
+    likely = [*NUMBERS, *DATES, *([DURATION] if _lasts(summary) else [])]
+    best = max(likely, key=lambda form: summary.read[form].moments.n)
     tally = summary.read[best]
     if summary.began_as_numbers or tally.moments.n > tally.bad:  # more likely a slip
         raise unread(source, summary.name, tally)
