@@ -25,6 +25,7 @@ LAYERS = [
     "versions",
     "progress",
     "_npy",
+    "sparse_indices",
     "constraints",
     "unreadable",
     "validation",

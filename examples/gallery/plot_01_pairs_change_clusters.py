@@ -22,7 +22,7 @@ known = sample_pairs(y, 20, random_state=0)
 plain = KMeans(2, n_init=10, random_state=0).fit(X)
 told = MPCKMeans(2, random_state=0).fit(X, constraints=known)
 
-_, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 plot_clusters(plain.labels_, X, constraints=known, ax=left)
 left.set_title("K-Means")
 plot_clusters(told, X, constraints=known, ax=right)

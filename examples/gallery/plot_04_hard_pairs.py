@@ -15,7 +15,7 @@ rng = np.random.default_rng(1)
 X = np.concatenate([rng.normal(size=(60, 2)), rng.normal([5, 0], size=(60, 2))])
 far = Constraints(120, must_link=[(0, 60), (1, 61), (2, 62)])
 
-_, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, known, name in zip(axes, (far, far.as_hard()), ("soft", "hard"), strict=True):
     model = PCKMeans(2, w=0.5, random_state=0).fit(X, constraints=known)
     plot_clusters(model, X, constraints=known, ax=ax)

@@ -14,7 +14,7 @@ from coterie.plot import plot_clusters
 
 X, y = make_moons(400, noise=0.07, random_state=0)
 known = sample_pairs(y, 60, random_state=0)
-_, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, model in zip(axes, (PCKMeans(2, random_state=0), Mosaic(2, random_state=0)), strict=True):
     plot_clusters(model.fit(X, constraints=known), X, constraints=known, ax=ax)
     ax.set_title(type(model).__name__)

@@ -18,7 +18,7 @@ known = sample_pairs(y, 10, random_state=0)
 alone = PCKMeans(2, random_state=0)
 spread = GraphPropagation(PCKMeans(2, random_state=0), alpha=0.99, threshold=0.02)
 
-_, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, model in zip(axes, (alone, spread), strict=True):
     plot_clusters(model.fit(X, constraints=known), X, constraints=known, ax=ax)
     ax.set_title(type(model).__name__)

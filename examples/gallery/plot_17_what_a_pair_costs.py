@@ -17,7 +17,7 @@ X = np.concatenate([rng.normal(size=(60, 2)), rng.normal([6, 0], size=(60, 2))])
 near = np.argsort(-X[:60, 0])[:6]  # the rows of the left cloud that reach farthest to the right
 known = Constraints(120, must_link=[(int(row), 60 + at) for at, row in enumerate(near)])
 
-_, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, w in zip(axes, (0.5, 8.0), strict=True):
     model = PCKMeans(2, w=w, random_state=0).fit(X, constraints=known)
     plot_clusters(model, X, constraints=known, ax=ax)

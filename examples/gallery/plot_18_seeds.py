@@ -18,7 +18,7 @@ seeds = np.full(240, -1)
 seeds[::20] = y[::20]
 seeds[0] = (y[0] + 1) % 3  # the wrong one
 
-_, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+_, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 for ax, Model in zip(axes, (SeededKMeans, ConstrainedKMeans), strict=True):
     model = Model(3, random_state=0).fit(X, seeds=seeds)
     plot_clusters(model, X, ax=ax)

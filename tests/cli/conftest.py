@@ -6,6 +6,8 @@ import csv
 
 import numpy as np
 import pytest
+from awkward import GROUP
+from awkward import N as N_AWKWARD
 from click.testing import CliRunner
 
 from coterie.cli.main import main
@@ -59,3 +61,19 @@ def rows():
             return list(csv.DictReader(file))
 
     return read
+
+
+@pytest.fixture
+def fit(run, rows):
+    """Fit two clusters with PCKMeans; gives what is said, and whether the groups were found."""
+
+    def invoke(name, *options, method="pckmeans"):
+        result = run(
+            "fit", name, "-k", 2, "--method", method, "--seed", 0, "-o", "out.csv", *options
+        )
+        assert result.exit_code == 0, result.output
+        found = [int(row["cluster"]) for row in rows("out.csv")]
+        right = found in (GROUP.tolist(), (1 - GROUP).tolist()) if len(found) == N_AWKWARD else None
+        return result.output, right
+
+    return invoke

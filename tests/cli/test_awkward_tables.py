@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sqlite3
 import subprocess
@@ -11,38 +10,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-
-N = 60
-RNG = np.random.default_rng(0)
-GROUP = np.arange(N) % 2
-
-
-def write(name, columns, delimiter=",", encoding="utf-8"):
-    with open(name, "w", newline="", encoding=encoding) as file:
-        writer = csv.writer(file, delimiter=delimiter)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-
-
-def numbers(gap=50.0):
-    """Two groups that lie far apart."""
-    return gap * GROUP + RNG.normal(size=N) + 100
-
-
-@pytest.fixture
-def fit(run, rows):
-    """Fit two clusters with PCKMeans; gives what is said, and whether the groups were found."""
-
-    def invoke(name, *options, method="pckmeans"):
-        result = run(
-            "fit", name, "-k", 2, "--method", method, "--seed", 0, "-o", "out.csv", *options
-        )
-        assert result.exit_code == 0, result.output
-        found = [int(row["cluster"]) for row in rows("out.csv")]
-        right = found in (GROUP.tolist(), (1 - GROUP).tolist()) if len(found) == N else None
-        return result.output, right
-
-    return invoke
+from awkward import GROUP, RNG, N, numbers, write
 
 
 def test_german_csv(folder, fit):

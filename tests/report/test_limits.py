@@ -36,6 +36,25 @@ def test_a_thousand_clusters_of_records_and_their_truth():
     assert "and 960 more clusters" in page
 
 
+def test_names_as_long_as_texts():
+    """Columns, rows, classes and clusters may be called anything: a category is often a text."""
+    rng = np.random.default_rng(0)
+    n, long = 240, "very long " * 2000
+    X, labels = rng.normal(size=(n, 30)) + np.arange(n)[:, None] % 60, np.arange(n) % 60
+    columns = [f"{j} {long}" for j in range(30)]
+    page = build_report(
+        Labelled().fit(np.array([f"{k} {long}" for k in labels])),
+        X,
+        feature_names=columns,
+        ids=[f"{i} {long}" for i in range(n)],
+        truth=np.array([f"{k} {long}" for k in labels]),
+        records={name: [f"{i} {long}" for i in range(n)] for name in columns[:3]},
+    )
+    assert len(page.encode()) < MOST_BYTES
+    assert max(map(len, page.partition("</style>")[2].split("<"))) < 1000  # no cell is a text
+    assert "very long" in page
+
+
 def test_metrics_of_many_clusters():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(240, 40)), np.arange(240) % 60

@@ -13,7 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from coterie.exceptions import InvalidData, InvalidParameter
-from coterie.tables import Choices, Recipe, Table, columns_used, open_table, read_table
+from coterie.tables import (
+    Choices,
+    Recipe,
+    Table,
+    columns_used,
+    kept_rows,
+    open_table,
+    read_table,
+)
 
 N = 90
 RNG = np.random.default_rng(1)
@@ -123,6 +131,15 @@ def test_numbers_and_categories_are_what_scikit_learn_makes_of_them(mixed):
         (["0,250", "0,500"], "number", "comma"),
         (["1,250", "2,500"], "number", "point"),
         (["12:30", "7:05"], "date", "time"),
+        (["12:30 pm", "7:05 am"], "date", "time"),
+        (["12:30:00", "27:05:00"], "number", "duration"),
+        (["1h 30m", "45m", "2h"], "number", "duration"),
+        (["90 min", "2 hrs"], "number", "duration"),
+        (["3d", "2d"], "category", None),
+        (["20240131", "20231224"], "date", "ymd"),
+        (["20240131", "20231324"], "number", ""),
+        (["48.1, 11.5", "51.2, 0.1"], "vector", None),
+        (["1, 3", "2, 3"], "category", None),
         (["[1, 2]", "[3, 4]"], "vector", None),
         (["a", "b"], "category", None),
     ],
@@ -132,8 +149,9 @@ def test_what_is_found(values, kind, form):
     learned = Recipe.look_at_whole(table, Choices())
     part = learned.recipe.parts[0]
     assert (part.kind, getattr(part, "form", None)) == (kind, form)
-    doubtful = values in (["1/2/2024", "3/4/2024"], ["1,250", "2,500"])
-    assert bool(learned.notes) == doubtful
+    doubtful = values in (["1/2/2024", "3/4/2024"], ["1,250", "2,500"], ["12:30", "7:05"])
+    converted = form == "duration" or (form == "ymd" and values[0].isdigit())
+    assert bool(learned.notes) == (doubtful or converted)
 
 
 def test_a_user_has_the_last_word():
@@ -228,10 +246,57 @@ def test_digits_behind_a_zero_are_codes(tmp_path):
     table = pa.table({"x": [float(v) for v in x], "zip": zips(200, 12)})
     pq.write_table(table, tmp_path / "t.parquet", row_group_size=50)
     assert columns_used(open_table(tmp_path / "t.parquet").learn()) == "1 number, 1 category"
-    late = pa.table({"zip": [*["12345"] * 50, *zips(50, 12)]})
+    late = pa.table({"part": [*["12345"] * 50, *zips(50, 12)]})
     pq.write_table(late, tmp_path / "t.parquet", row_group_size=50)
     with pytest.raises(InvalidData, match="begins with numbers and goes on with codes like 007"):
         open_table(tmp_path / "t.parquet").learn()
+
+
+def test_digits_under_the_name_of_codes_are_codes(tmp_path):
+    """Swiss postcodes have no zero in front; a flag by the name of phone is a number."""
+    rng = np.random.default_rng(0)
+    plz, isbn = (
+        rng.choice(["8001", "3011", "4051"], 60),
+        9780000000000 + rng.permutation(10**6)[:60],
+    )
+    x = [str(v) for v in rng.normal(size=60)]
+    table = {"x": x, "plz": plz, "isbn": isbn.astype(str), "phone": ["0", "1", "1"] * 20}
+    assert columns_used(learned(**table)) == "2 numbers, 1 category; dropped: isbn (all different)"
+    as_numbers = {"x": [float(v) for v in x], "plz": plz.astype(int), "isbn": isbn}
+    pq.write_table(pa.table(as_numbers), tmp_path / "t.parquet", row_group_size=20)
+    said = "1 number, 1 category; dropped: isbn (all different)"
+    for recipe in (
+        Recipe.learn(read_table(tmp_path / "t.parquet")),
+        open_table(tmp_path / "t.parquet").learn(),
+    ):
+        assert columns_used(recipe) == said
+    assert columns_used(learned(Choices(columns={"plz": "number"}), plz=plz)) == "1 number"
+    with pytest.raises(InvalidData, match=r"holds 95 different codes\. Leave.*zip:number in"):
+        learned(x=x * 3, zip=[str(1000 + t % 95) for t in range(180)])
+
+
+def test_dates_without_signs_between_their_parts(tmp_path):
+    days = np.datetime64("2021-01-30") + 13 * np.arange(40)
+    plain = [int(str(day).replace("-", "")) for day in days]
+    x = np.arange(40) % 7 * 1.5
+    table = Table.of("t", {"x": x, "day": np.array(plain), "iso": texts([str(d) for d in days])})
+    recipe = Recipe.learn(table)
+    assert columns_used(recipe) == "1 number, 2 dates"
+    X = dict(zip(recipe.feature_names, recipe.apply(table).X.T, strict=True))
+    for end in ("", " (cos of week)", " (sin of week)"):
+        assert np.allclose(X["day" + end], X["iso" + end])
+    pq.write_table(pa.table({"day": [None, *plain], "x": [0.5, *x]}), tmp_path / "t.parquet")
+    for found in (read_table(tmp_path / "t.parquet"), open_table(tmp_path / "t.parquet")):
+        learn = found.learn if hasattr(found, "learn") else lambda c, t=found: Recipe.learn(t, c)
+        assert columns_used(learn(Choices(impute=True))) == "1 date, 1 number"
+    kept = kept_rows(table, ["day >= 2021-06-01"])
+    assert kept.tolist() == np.flatnonzero(days >= np.datetime64("2021-06-01")).tolist()
+    told = Recipe.learn(table, Choices(columns={"day": "number"}))
+    assert columns_used(told) == "2 numbers, 1 date"
+    with pytest.raises(InvalidData, match="'20211301' in column 'day' is not a date"):
+        Recipe.learn(
+            Table.of("t", {"day": np.array([20211301, *plain])}), Choices(columns={"day": "date"})
+        )
 
 
 def test_a_word_that_is_read_as_no_value_is_named():

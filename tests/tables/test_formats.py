@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.tables.formats import DATES, DAY, NUMBERS, read_texts, unit_of
+from coterie.tables.formats import DATES, DAY, DURATION, NUMBERS, read_texts, unit_of
 
 
 @given(
@@ -42,6 +42,30 @@ def test_what_strftime_writes_is_read_as_the_same_second(when):
         assert read_texts([when.strftime(pattern)], form)[0] == wanted
 
 
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
+def test_dates_with_their_day_of_the_week_and_without_signs(day):
+    wanted = (day - date(1970, 1, 1)).days * DAY
+    assert read_texts([day.strftime("%Y%m%d"), day.strftime("%a, %Y-%m-%d")], "ymd").tolist() == [
+        wanted,
+        wanted,
+    ]
+    month = (day.replace(day=1) - date(1970, 1, 1)).days * DAY
+    for pattern, meant in (("%A, %d %B %Y", wanted), ("%a %b %d, %Y", wanted), ("%m/%Y", month)):
+        for form in ("dmy", "mdy"):
+            assert read_texts([day.strftime(pattern)], form)[0] == meant
+
+
+@given(st.integers(0, 10**7).map(lambda seconds: timedelta(seconds=seconds)))
+def test_what_python_calls_a_timedelta_is_read_as_its_seconds(delta):
+    minutes, s = divmod(int(delta.total_seconds()), 60)
+    hours, m = divmod(minutes, 60)
+    days, h = divmod(hours, 24)
+    texts = [str(delta), f"{hours}:{m:02}:{s:02}", f"{minutes}:{s:02}", f"{hours} hours {m}m, {s}s"]
+    texts += [f"{days}d {h}h {m}min {s} sec", f"PT{hours}H{m}M{s}S", f"P{days}DT{h}H{m}M{s}S"]
+    assert set(read_texts(texts, DURATION)) == {delta.total_seconds()}
+    assert set(read_texts([f"-{text}" for text in texts[1:]], DURATION)) == {-delta.total_seconds()}
+
+
 @given(st.dates(date(1900, 1, 1), date(2100, 1, 1)))
 def test_a_stretch_of_the_calendar_is_its_first_day(day):
     year, week, weekday = day.isocalendar()
@@ -69,6 +93,13 @@ def test_a_stretch_of_the_calendar_is_its_first_day(day):
         ("31.02.2020", {}),
         ("25:00", {}),
         ("12,34,567", {}),
+        ("1.200,50-", {"comma": -1200.5}),
+        ("-5.50-", {}),
+        ("2-", {}),  # a mark of schools
+        ("CHF 99.-", {"point": 99, "comma": 99}),
+        ("20240230", {"point": 20240230, "comma": 20240230}),
+        ("13/2021", {}),
+        ("90 sq ft", {"point": 90, "comma": 90}),
         ("₹12,34,567", {"point": 1_234_567}),
         ("007A", {}),
         ("2020-01-02+02:00", {}),

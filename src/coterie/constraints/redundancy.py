@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from coterie._typing import IntArray
+from coterie.sparse_indices import with_narrow_indices
 
 if TYPE_CHECKING:
     from coterie.constraints.constraints import Constraints
@@ -40,7 +41,7 @@ def _forest(pairs: IntArray) -> IntArray:
         return np.empty(0, dtype=np.int64)
     distinct, first = np.unique(pairs, axis=0, return_index=True)
     rows, at = np.unique(distinct, return_inverse=True)
-    a, b = at.reshape(distinct.shape).astype(np.int32).T  # all that SciPy 1.14 takes
+    a, b = at.reshape(distinct.shape).T
     # The number itself is the length of the edge, from 1 as zero would be no edge.
     graph = coo_array((first + 1.0, (a, b)), shape=(rows.size, rows.size)).tocsr()
-    return minimum_spanning_tree(graph).data.astype(np.int64) - 1
+    return minimum_spanning_tree(with_narrow_indices(graph)).data.astype(np.int64) - 1

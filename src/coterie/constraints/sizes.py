@@ -14,6 +14,7 @@ from coterie.constraints.constraints import Constraints
 from coterie.constraints.feasibility import deletion_filter
 from coterie.constraints.graph import connected, distinct_edges
 from coterie.exceptions import InfeasibleSizes, InvalidParameter, UndecidedFeasibility
+from coterie.sparse_indices import with_narrow_indices
 
 __all__ = ["Sizes", "explain_sizes", "fits", "place_nodes", "read_sizes"]
 
@@ -132,7 +133,7 @@ def place_nodes(
         integrality=np.append(np.ones(s * k), np.zeros(k)),
         bounds=Bounds(0.0, np.append(np.ones(s * k), np.full(k, max(n_free, 0)))),
         constraints=LinearConstraint(
-            matrix,
+            with_narrow_indices(matrix),
             np.concatenate([np.ones(s), sizes.low, [n_free], np.full(n_edges, -np.inf)]),
             np.concatenate([np.ones(s), sizes.high, [n_free], np.ones(n_edges)]),
         ),

@@ -11,6 +11,7 @@ from scipy.sparse import coo_array
 from coterie._typing import BoolArray, FloatArray, IntArray
 from coterie.inference.cliques import clique_cover
 from coterie.inference.model import PairwiseModel, components, entry_rows
+from coterie.sparse_indices import with_narrow_indices
 
 
 class Program(NamedTuple):
@@ -151,7 +152,9 @@ def solve(program: Program, *, integer: bool, time_limit: float | None) -> Solut
         program.cost,
         integrality=kind,
         bounds=Bounds(0.0, program.upper),
-        constraints=LinearConstraint(program.matrix, program.low, program.high),
+        constraints=LinearConstraint(
+            with_narrow_indices(program.matrix), program.low, program.high
+        ),
         options=options,
     )
     x = None if answer.x is None else answer.x[:n_x].reshape(program.shape)

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from coterie._typing import BoolArray
 from coterie.inference.model import PairwiseModel, entry_rows, matching_entries
+from coterie.sparse_indices import with_narrow_indices
 
 __all__ = ["forest_entries", "keep_entries", "spanning_forest"]
 
@@ -41,7 +42,8 @@ def forest_entries(model: PairwiseModel) -> BoolArray:
     rank[order] = np.arange(once.size)
     shape = (model.n_nodes, model.n_nodes)
     graph = csr_array((rank + 1.0, (rows[once], model.indices[once])), shape)
-    chosen = minimum_spanning_tree(graph).data.astype(np.int64) - 1  # ranks differ, so it is one
+    tree = minimum_spanning_tree(with_narrow_indices(graph))  # ranks differ, so it is one
+    chosen = tree.data.astype(np.int64) - 1
     keep = np.zeros(rows.size, dtype=np.bool_)
     keep[once[order[chosen]]] = True
     return np.asarray(keep | keep[matching_entries(model)])

@@ -28,6 +28,7 @@ from coterie.inference.model import (
     total_energy,
 )
 from coterie.inference.transport import transport
+from coterie.sparse_indices import with_narrow_indices
 
 __all__ = ["SizedLabels", "SizedModel", "label_with_sizes", "prove_sized", "value_of"]
 
@@ -223,7 +224,7 @@ def prove_sized(model: SizedModel, found: SizedLabels, deadline: float) -> tuple
         integrality=whole_numbers,
         bounds=Bounds(0.0, program.upper),
         constraints=LinearConstraint(
-            vstack([program.matrix, sums]).tocsr(),
+            with_narrow_indices(vstack([program.matrix, sums]).tocsr()),
             np.append(program.low, model.sizes.low),
             np.append(program.high, model.sizes.high),
         ),

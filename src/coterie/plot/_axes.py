@@ -26,7 +26,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
         raise MissingDependency(
             "coterie.plot needs matplotlib: pip install 'coterie[plot]'."
         ) from error
-    return plt.subplots()[1]
+    return plt.subplots(layout="constrained")[1]  # with room for a legend beside the axes
 
 
 def plain(text: Any) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_clusters", "plot_constraints"]
 
 _LEGEND_ROWS = 20  # entries in one column of the legend
+_BELOW_LABELS = 0.55  # inches, for the numbers and the name of an axis
 
 
 def plot_clusters(
@@ -72,12 +73,28 @@ def plot_clusters(
         label = plain(f"cluster {name} ({size})")
         ax.scatter(points[:, 0], points[:, 1], s=16, linewidths=0, label=label, zorder=2, **style)
     _draw_pairs(ax, flat, pairs)
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        ncols=-(-len(ax.get_legend_handles_labels()[0]) // _LEGEND_ROWS),
-    )
+    _legend_outside(ax)
     return ax
+
+
+def _legend_outside(ax: Axes) -> None:
+    """Names of colours and lines: beside the axes, below them where other axes are beside them."""
+    from matplotlib.transforms import ScaledTranslation
+
+    n_entries = len(ax.get_legend_handles_labels()[0])
+    place, figure = ax.get_subplotspec(), ax.get_figure()
+    if place is None or place.get_gridspec().ncols == 1 or figure is None:
+        columns = -(-n_entries // _LEGEND_ROWS)
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), ncols=columns)
+        return
+    below = ax.transAxes + ScaledTranslation(0.0, -_BELOW_LABELS, figure.dpi_scale_trans)
+    ax.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=below,
+        ncols=max(2, -(-n_entries // _LEGEND_ROWS)),
+        fontsize="small",
+    )
 
 
 def plot_constraints(

@@ -24,7 +24,7 @@ from coterie.plot.inputs import (
 )
 from coterie.plot.layout import FlatMap, lay_out, project
 from coterie.report.clusters import Cluster, describe, moments, words_alone
-from coterie.report.shown import Records, Units, read_ids, read_units
+from coterie.report.shown import Records, Units, read_ids, read_units, short_name
 
 __all__ = ["Facts", "Truth", "gather"]
 
@@ -88,18 +88,19 @@ def gather(
     scale = read_units(units, rows.shape[1])
     values, labels = np.unique(labels_of(model, n), return_inverse=True)
     known, all_known = _pairs_of(model, constraints, n)
-    plane = project(rows, projection, names)
+    shown = [short_name(name) for name in names]
+    plane = project(rows, projection, shown)
     metric, full = _metric_of(model, rows.shape[1])
     pairs, suspects = _pairs_to_show(model, known, labels)
     return Facts(
         model=model,
         sparse=bool(sp.issparse(rows)),
         n=n,
-        names=names,
+        names=shown,
         ids=read_ids(ids, n),
         records=Records(records, rows, names, scale),
         labels=labels,
-        clusters=_clusters(rows, words_alone(names), scale, values, labels),
+        clusters=_clusters(rows, words_alone(shown), scale, values, labels),
         constraints=known,
         all_pairs_known=all_known,
         broken=broken_mask(known, labels),
@@ -130,7 +131,7 @@ def _clusters(
             told = describe(X, members, mean, spread, names, units)
             described["typical"], described["nearest"] = told
         size = int(sizes[k])
-        clusters.append(Cluster(k, str(value), size, size / labels.size, **described))
+        clusters.append(Cluster(k, short_name(value), size, size / labels.size, **described))
     return clusters
 
 

@@ -11,7 +11,7 @@ from coterie.report.clusters import Cluster
 from coterie.report.facts import MOST_COMPARED, MOST_DETAILED, Facts
 from coterie.report.html import Html, joined, tag
 from coterie.report.pictures import COLORS, curve, flat_map, swatch
-from coterie.report.shown import number, on_scale
+from coterie.report.shown import number, on_scale, short_name
 from coterie.report.words import count, percent, standing_out, summary
 
 __all__ = [
@@ -236,12 +236,12 @@ def truth(facts: Facts) -> Section | None:
     confusion = facts.truth.confusion
     totals = confusion.counts.sum(axis=1)
     rows = [
-        [name, *(bar_cell(f"{n:,}", n / total) for n in line)]
+        [short_name(name), *(bar_cell(f"{n:,}", n / total) for n in line)]
         for name, line, total in zip(
             confusion.classes.tolist(), confusion.counts.tolist(), totals.tolist(), strict=True
         )
     ]
-    head = ["true class", *(f"cluster {name}" for name in confusion.clusters.tolist())]
+    head = ["true class", *(f"cluster {short_name(name)}" for name in confusion.clusters.tolist())]
     shown = table("Rows by true class and cluster", head, rows, "weights")
     left = max(len(confusion.classes), len(confusion.clusters)) > MOST_COMPARED
     told = "The largest classes and clusters; the others are counted together."

@@ -21,11 +21,13 @@ __all__ = [
     "read_columns",
     "read_ids",
     "read_units",
+    "short_name",
     "shorten",
     "shown_value",
 ]
 
 LONGEST = 240  # characters of a field; whole documents would bury everything else
+_LONGEST_NAME = 80  # of a row, a column, a class
 MOST_FIELDS = 8
 _MOST_DECIMALS = 5
 MOST_WORDS = 12  # of a sparse row
@@ -56,6 +58,11 @@ def shorten(text: Any, longest: int = LONGEST) -> str:
     """One line of at most `longest` characters."""
     line = " ".join(str(text).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def short_name(name: Any) -> str:
+    """The name of a row, a column or a class, in a cell: people put whole texts there."""
+    return shorten(name, _LONGEST_NAME)
 
 
 class Units(NamedTuple):
@@ -110,17 +117,20 @@ class Records:
         if self._columns is not None:
             first = [self._names[j] for j in features if self._names[j] in self._columns]
             shown = [*dict.fromkeys([*first, *self._columns])][:MOST_FIELDS]
-            return [(name, shown_value(self._columns[name][row])) for name in shown]
+            return [(short_name(name), shown_value(self._columns[name][row])) for name in shown]
         if sp.issparse(self._X):
             return [("heaviest columns", self._heaviest(row))]
         chosen = list(features)[:MOST_FIELDS] or range(min(MOST_FIELDS, len(self._names)))
-        return [(self._names[j], number(self._units.shown(j, self._X[row, j]))) for j in chosen]
+        return [
+            (short_name(self._names[j]), number(self._units.shown(j, self._X[row, j])))
+            for j in chosen
+        ]
 
     def _heaviest(self, row: int) -> str:
         begin, end = self._X.indptr[row : row + 2]
         columns, values = self._X.indices[begin:end], self._X.data[begin:end]
         order = np.lexsort((columns, -values))[:MOST_WORDS]
-        return ", ".join(self._names[j] for j in columns[order])
+        return ", ".join(short_name(self._names[j]) for j in columns[order])
 
 
 def shown_value(value: Any) -> str:
@@ -155,7 +165,7 @@ def read_ids(ids: Any, n: int) -> list[str]:
     """A name for every row: its id, else "row 0", "row 1", …"""
     if ids is None:
         return [f"row {row}" for row in range(n)]
-    names = [shorten(name, 80) for name in ids]
+    names = [short_name(name) for name in ids]
     if len(names) != n:
         raise InvalidParameter(f"ids has {len(names)} entries for {n} rows: give one each.")
     return names

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.parameters import check_arguments
-from coterie.tables.formats import DATES, NUMBERS
+from coterie.tables.formats import DATES, DURATION, NUMBERS
 from coterie.tables.table import Table
 from coterie.words import nearest
 
@@ -18,7 +18,8 @@ __all__ = ["KINDS", "VECTORS", "Choices", "chosen"]
 VECTORS = "vectors"  # the column that an array file beside the table becomes
 # What `columns` may call a column, and what is then done with it.
 KINDS = {
-    "number": "a number; number/comma and number/point say what stands before decimals",
+    "number": "a number; number/comma and number/point say what stands before decimals, "
+    "number/duration that 1:30 is how long something took",
     "category": "one feature for each value",
     "date": "a number and cycles; date/dmy and date/mdy say in which order",
     "text": "its topics: tf-idf of words or letters, then 100 dimensions",
@@ -91,7 +92,7 @@ class Choices(NamedTuple):
         check_arguments(Choices, self._asdict())
         for name, kind in self.columns.items():
             base, _, form = str(kind).partition("/")
-            forms = {"number": NUMBERS, "date": DATES}.get(base, ())
+            forms = {"number": (*NUMBERS, DURATION), "date": DATES}.get(base, ())
             if base not in KINDS or (form and form not in forms):
                 raise InvalidParameter(
                     f"`columns`: {name!r} cannot be {kind!r}.{nearest(base, KINDS)} A column is "
@@ -106,7 +107,7 @@ class Choices(NamedTuple):
         )
 
 
-_FORMS = ("number/comma", "number/point", "date/dmy", "date/mdy")
+_FORMS = ("number/comma", "number/point", "number/duration", "date/dmy", "date/mdy")
 
 
 def chosen(table: Table, choices: Choices) -> list[str]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from coterie.exceptions import InvalidData
 from coterie.tables.choices import Choices
-from coterie.tables.formats import DATES, NUMBERS, SHORT, read_texts
+from coterie.tables.durations import has_parts
+from coterie.tables.formats import DATES, DURATION, NUMBERS, SHORT, read_texts
 from coterie.tables.summary import ColumnSummary, unread
 
 __all__ = ["Use", "decide"]
@@ -22,9 +23,11 @@ _LEAST_CATEGORIES, _MOST_CATEGORIES = 20, 100
 _FEWEST = 20  # rows from which differing values tell something
 _DISTINCT = 0.9  # share of different values from which a column of text tells rows apart
 _WORDS = 5  # of a text, on average; shorter ones are names and codes
+_FIRST_LOOK = 1000  # texts
 _ID_NAME = re.compile(r"(?i)(^|[ _.-])(id|key|uuid|guid|index|idx|nr|no)$|Id$|ID$")
 _SURELY_ID = re.compile(r"(^|[ _.-])(id|ID|Id)$|[a-z](Id|ID)$")
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\u0e01-\u0e3a]")  # Japanese, Chinese, Thai
+_TUPLE = re.compile(r"\s*\(?\s*-?\d+(\.\d+)?(\s*[,;]\s*-?\d+(\.\d+)?)+\s*\)?\s*", re.ASCII)
 _VECTOR = re.compile(r"\s*\[\s*([-+.\d]|\]|nan|NaN|null)")
 
 
@@ -104,7 +107,7 @@ def _use(source: str, summary: ColumnSummary, choices: Choices, comma: bool) -> 
     if not summary.known:
         return Use("drop", reason="no values")
     asked = summary.name in choices.features
-    if summary.codes and not summary.plain.bad:
+    if summary.is_code:
         return _code(source, summary, asked)
     return _number(summary, comma, asked) or _written(source, summary, comma, asked)
 
@@ -124,10 +127,10 @@ def _code(source: str, summary: ColumnSummary, asked: bool) -> Use:
 def _as_told(source: str, summary: ColumnSummary, kind: str, form: str, comma: bool) -> Use:
     """A number or a date because the user says so."""
     if summary.kind in ("number", "date"):
-        return Use(kind, "ymd" if summary.kind == "date" else "")
+        return Use(kind, "ymd" if "date" in (kind, summary.kind) else "")
     if kind == "number" and not form and not summary.plain.bad:
         return Use("number")
-    able = (*NUMBERS, *SHORT) if kind == "number" else DATES
+    able = (*NUMBERS, *SHORT, DURATION) if kind == "number" else DATES
     if not form:
         form = min(_preferred(able, comma), key=lambda name: summary.read[name].bad)
     return Use(kind, form)
@@ -137,6 +140,9 @@ def _number(summary: ColumnSummary, comma: bool, asked: bool) -> Use | None:
     """Plain numbers; None for anything else. Those that only count rows are dropped."""
     if summary.plain.bad:
         return None
+    if summary.of_days:
+        words = "whole numbers read as dates (year, month, day)"
+        return Use("date", "ymd", note=f"{words}; if not, say {summary.name}:number in `columns`")
     if summary.n_rows >= _FEWEST and not asked and summary.known == summary.n_rows:
         if summary.counts:
             return Use("drop", reason=_COUNTING[0])
@@ -149,24 +155,29 @@ def _number(summary: ColumnSummary, comma: bool, asked: bool) -> Use | None:
         return Use(
             "number",
             "comma",
-            note="points read as parting thousands, as commas are decimal elsewhere",
+            note="points read as parting thousands, as commas are decimal elsewhere; if not, say "
+            f"{summary.name}:number/point in `columns`",
         )
     return Use("number")
 
 
 def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> Use:
     """A text: numbers or dates as people write them, vectors, documents, categories."""
+    lasting = summary.read[DURATION]
+    if _lasts(summary) and not lasting.bad and summary.read["time"].bad:
+        return Use("number", DURATION, note="read as how long something took, in seconds")
     for kind, forms in (("number", NUMBERS), ("date", DATES)):
         able = [form for form in _preferred(forms, comma) if not summary.read[form].bad]
         if able:
             _refuse_two_units(source, summary, kind)
             return Use(kind, able[0], note=_doubt(summary, able))
-    if _VECTOR.match(next(iter(summary.values), "")):
+    if _VECTOR.match(next(iter(summary.values), "")) or _are_tuples(summary):
         return Use("vector")
-    short = _short(summary, comma)
+    short = _short(source, summary, comma)
     if short:
         return short
-    best = max((*NUMBERS, *DATES), key=lambda form: summary.read[form].moments.n)
+    likely = [*NUMBERS, *DATES, *([DURATION] if _lasts(summary) else [])]
+    best = max(likely, key=lambda form: summary.read[form].moments.n)
     tally = summary.read[best]
     if summary.began_as_numbers or tally.moments.n > tally.bad:  # more likely a slip
         raise unread(source, summary.name, tally)
@@ -174,7 +185,21 @@ def _written(source: str, summary: ColumnSummary, comma: bool, asked: bool) -> U
     return _text(source, summary, asked)
 
 
-def _short(summary: ColumnSummary, comma: bool) -> Use | None:
+def _are_tuples(summary: ColumnSummary) -> bool:
+    """Whether cells are as many numbers each, some with decimals, as places are: 48.1, 11.5."""
+    found = [_TUPLE.fullmatch(text) for text in summary.values]
+    if not found or not all(found) or not any("." in text for text in summary.values):
+        return False
+    return len({len(re.findall("[,;]", text)) for text in summary.values}) == 1
+
+
+def _lasts(summary: ColumnSummary) -> bool:
+    """Whether what can be read as durations is so: of several parts, or in several units."""
+    some = list(summary.values)[:_FIRST_LOOK]
+    return len(summary.units - {""}) > 1 or any(map(has_parts, some))
+
+
+def _short(source: str, summary: ColumnSummary, comma: bool) -> Use | None:
     """Numbers with a letter behind them, as in 1.2K or 314m; None where they may be codes.
 
     5G and 3M are as likely names: there must be decimals among them, or more than there are
@@ -184,7 +209,9 @@ def _short(summary: ColumnSummary, comma: bool) -> Use | None:
     telling = len(summary.values) > _LEAST_CATEGORIES or any(
         sign in text for text in summary.values for sign in ".,"
     )
-    if not able or not telling or len(summary.units) > 1:
+    if able and telling and any(len(unit) > 1 for unit in summary.units):
+        _refuse_two_units(source, summary, "number")  # kg and g, but not the flats 5a and 5h
+    if not able or not telling or len(summary.units) > 1 or summary.began_as_numbers:
         return None
     return Use("number", able[0])
 
@@ -203,8 +230,9 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
             reason = f"an id: {reason}"
         return Use("drop", reason=reason)
     if different > limit:
-        what = "codes that begin with 0" if summary.codes else "texts"
-        number = f", or say {summary.name}:number in `columns`" if summary.codes else ""
+        zeros = " that begin with 0" if summary.codes else ""
+        what = f"codes{zeros}" if summary.is_code else "texts"
+        number = f", or say {summary.name}:number in `columns`" if summary.is_code else ""
         raise InvalidData(
             f"{source}: column {summary.name!r} holds {summary.different} different {what}. "
             "Leave it out with `drop`, name it in `id_column` or `text`, or insist with "
@@ -215,7 +243,7 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
 
 def _mean_words(counts: dict[str, int]) -> float:
     """Words of a text on average; scripts without spaces have about two letters to a word."""
-    some = list(counts)[:1000]
+    some = list(counts)[:_FIRST_LOOK]
     return sum(len(text.split()) + len(_UNSPACED.findall(text)) / 2 for text in some) / len(some)
 
 
@@ -238,6 +266,9 @@ _OTHER_WAY = {
 def _doubt(summary: ColumnSummary, able: Sequence[str]) -> str:
     """What to tell of a column that can be read in two ways which differ."""
     first = summary.read[able[0]].moments
+    if able[0] == "time" and not summary.read[DURATION].bad:
+        words = "read as times of the day; if they say how long something took, say"
+        return f"{words} {summary.name}:number/duration in `columns`"
     if able[0] not in _OTHER_WAY or all(summary.read[f].moments == first for f in able[1:]):
         return ""
     read, other = _OTHER_WAY[able[0]]

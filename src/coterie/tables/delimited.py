@@ -83,7 +83,8 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
     start = raw[:_FIRST_LOOK].decode("utf-8-sig", errors="replace").split("\n")
     lines = [line.rstrip("\r") for line in (start[:-1] if len(raw) > _FIRST_LOOK else start)]
     filled = [at for at, line in enumerate(lines) if line.strip()][:_LOOKED_AT]
-    if delimiter is None and parted_by_spaces([lines[at] for at in filled]):
+    rows = [lines[at] for at in filled if not lines[at].startswith("#")]
+    if delimiter is None and parted_by_spaces(rows):
         text = _text_of(path, _SPACES.sub(b"\t", _MARGINS.sub(b"", raw)), "\t")
         return text._replace(notes=(*notes, *text.notes))
     first = lines[filled[0]] if filled else ""
@@ -143,7 +144,8 @@ def _as_utf8(path: Path, raw: bytes) -> tuple[bytes, tuple[str, ...]]:
         text = raw.decode("cp1252")
     except UnicodeDecodeError:
         return raw, ()
-    return text.encode("utf-8"), (f"{path.name} is not UTF-8; read as Windows-1252 (Latin-1)",)
+    told = f"{path.name} is not UTF-8; read as Windows-1252 (Latin-1)"
+    return text.encode("utf-8"), (f"{told}; if letters look wrong, save it as UTF-8",)
 
 
 def raw_bytes(path: Path) -> bytes:
@@ -158,8 +160,9 @@ def raw_text(path: Path, raw: bytes) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InvalidData(
-            f"{path}, line {line}: not UTF-8 text (byte {raw[error.start]:#04x}); save the file as "
-            f"UTF-8, for instance: iconv -f latin1 -t utf-8 {path.name}"
+            f"{path}, line {line}: not UTF-8 text (byte {raw[error.start]:#04x}); "
+            f"save it as UTF-8, for instance: iconv -f CODE -t utf-8 {path.name} > new.csv, where "
+            "CODE is cp850, shift_jis, gb18030 or what else it was written in"
         ) from error
 
 
@@ -176,12 +179,21 @@ def _checked_bytes(path: Path) -> bytes:
 
 def _from_utf_16(path: Path, raw: bytes) -> bytes:
     """UTF-8 of what Excel calls Unicode text; anything else as it is."""
-    if not raw.startswith(_UTF_16):
+    code = "utf-16" if raw.startswith(_UTF_16) else _code_by_nuls(raw[:_FIRST_LOOK])
+    if code is None:
         return raw
     try:
-        return raw.decode("utf-16").encode("utf-8")
+        return raw.decode(code).encode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidData(f"{path} is damaged UTF-16 text; save it as UTF-8.") from error
+
+
+def _code_by_nuls(start: bytes) -> str | None:
+    """The code of UTF-16 text without a mark in front: every other byte of plain letters is NUL."""
+    odd, even = start[1::2].count(0), start[::2].count(0)
+    if max(odd, even) <= len(start) // 4 or min(odd, even):
+        return None
+    return "utf-16-le" if odd else "utf-16-be"
 
 
 def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -151,19 +151,23 @@ def is_row(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def parted_by_spaces(lines: Sequence[str]) -> bool:
-    """Whether lines are rows of numbers with spaces between them, below names or without.
+    """Whether lines are rows with spaces between values: of numbers, below names or without, or
+    with words among them if these are set in columns, by more spaces than one.
 
     >>> parted_by_spaces(["x  y", "1  2.5", "3 4"]), parted_by_spaces(["full name", "Ann Lee"])
+    (True, False)
+    >>> parted_by_spaces(["n   kind", "12  ok", " 7  bad"]), parted_by_spaces(["to", "Hill 7"])
     (True, False)
     """
     rows = [line.split(" ") for line in map(str.strip, lines)]
     words = [[word for word in row if word] for row in rows]
     width = len(words[0]) if words else 0
-    return (
-        width > 1
-        and len(words) > 1
-        and all(len(row) == width and _is_number(row) for row in words[1:])
-    )
+    if width < 2 or len(words) < 2 or any(len(row) != width for row in words):
+        return False
+    if all(_is_number(row) for row in words[1:]):
+        return True
+    aligned = all("  " in line for line in lines)
+    return aligned and any(_is_number(column) for column in zip(*words[1:], strict=True))
 
 
 def _is_number(cells: Sequence[str]) -> bool:

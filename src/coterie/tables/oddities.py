@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from coterie.tables.notes import Note
 from coterie.tables.parts import CategoryPart, NumberPart
 from coterie.tables.recipe import Recipe
+from coterie.tables.summary import words_for_none
 from coterie.tables.table import Table
 from coterie.tables.totals import total_row
 from coterie.words import counted
@@ -18,14 +20,18 @@ __all__ = ["oddities"]
 
 # What people write for "no value" where a column may hold numbers only.
 _STANDS_FOR_NONE = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, 999999.0)
+_BEGINS_WITH_DIGITS = re.compile(r"\s*[^\w\s]{0,2}\s*\d")
+_DIGITS = re.compile(r"\d+")
 _FEWEST = 20  # rows from which something can be far from the others
 _ALONE = 0.95  # share of the differences from which one column decides
+_LIKE_NUMBERS = 0.9  # share of the categories that begin with digits
+_FEW = 10  # categories, as classes of age are
 _LOOKED_AT = 10_000  # rows, to see how much columns spread
 
 
 def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
-    """Notes on a total in the last row, on categories written in two ways or several to a cell, on
-    numbers that stand for none, and on one that decides.
+    """Notes on a total in the last row, on categories written in two ways, several to a cell or
+    like amounts, on numbers that stand for none, and on one that decides.
 
     Parameters
     ----------
@@ -40,7 +46,7 @@ def oddities(table: Table, recipe: Recipe, X: Any) -> list[str]:
     notes += [total.strip()] if total else []
     for part in recipe.parts:
         if isinstance(part, CategoryPart):
-            notes += _one_value_in_two_ways(part) or _several_values(part)
+            notes += _one_value_in_two_ways(part) or _several_values(part) or _amounts(part)
     if not isinstance(X, np.ndarray) or len(X) < _FEWEST:
         return notes
     at, of_numbers = 0, np.zeros(X.shape[1], dtype=bool)
@@ -87,6 +93,17 @@ def _several_values(part: CategoryPart) -> list[str]:
     return []
 
 
+def _amounts(part: CategoryPart) -> list[str]:
+    """A note on many categories that begin with digits: amounts in a way that is not read."""
+    alike = [text for text in part.categories if _BEGINS_WITH_DIGITS.match(text)]
+    codes = all(_DIGITS.fullmatch(text.strip()) for text in alike)
+    if len(part.categories) <= _FEW or len(alike) < _LIKE_NUMBERS * len(part.categories) or codes:
+        return []
+    words = f"{len(part.categories)} categories, most of which begin with digits, as {alike[0]!r}"
+    remedy = f"if these are amounts, write them as numbers, or leave {part.column} out with `drop`"
+    return [Note(part.column, 0, f"{words}; {remedy}")]
+
+
 def _stands_for_none(table: Table, name: str, values: NDArray[Any]) -> list[str]:
     """A note on values (n,) like -999 that are farther from the others than these spread."""
     for end in (float(np.fmin.reduce(values)), float(np.fmax.reduce(values))):
@@ -104,7 +121,8 @@ def _stands_for_none(table: Table, name: str, values: NDArray[Any]) -> list[str]
         row = int(np.argmax(there))
         text = str(table.column(name).part(row, row + 1).texts()[0]).strip()
         if table.column(name).kind == "text":
-            remedy = f"say `missing` {text} (with `impute`, or a method that takes missing values)"
+            words = words_for_none(table, [text])
+            remedy = f"say `missing` {words} (with `impute`, or a method that takes missing values)"
         else:
             remedy = f"leave those rows out with `where` '{name} != {text}'"
         many = counted(int(there.sum()), "row")

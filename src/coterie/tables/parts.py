@@ -258,10 +258,16 @@ def vectors_of(table: Table, name: str) -> Any:
 def _parsed_vectors(column: Column) -> Any:
     """Vectors that are written as texts; None if one is not."""
     try:
-        read = values_of([json.loads(text) for text in column.texts() if text])
+        read = values_of([json.loads(_in_brackets(text)) for text in column.texts() if text])
     except ValueError:
         return None
     return read if read.ndim == 2 and len(read) == len(column) else None
+
+
+def _in_brackets(text: str) -> str:
+    """(1, 2) and 48.1; 11.5 as [1, 2] and [48.1, 11.5]."""
+    text = text.strip()
+    return text if text.startswith("[") else f"[{text.strip('()').replace(';', ',')}]"
 
 
 def no_value(source: str, name: str) -> InvalidData:

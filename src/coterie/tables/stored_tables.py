@@ -19,6 +19,7 @@ from coterie.words import counted, nearest
 __all__ = ["read_duckdb", "read_sqlite", "read_xlsx"]
 
 _MOST_LINES = 1_048_576  # of a sheet, as Excel has it
+_FIRST_LOOK = 20  # lines
 _FETCHED = 10_000  # rows at a time
 _VALUE = 40  # bytes of a Python number in a list
 
@@ -80,14 +81,22 @@ def _filled_rows(path: Path, sheet: Any) -> dict[int, list[Any]]:
 def _sheet(source: str, cells: dict[int, list[Any]]) -> Table:
     """The table whose header is the first of the lines with values that is no title.
 
-    Titles have one value; so have remarks below the table, behind an empty row. A first line with
-    gaps above one of texts without any names groups of columns: the header is the second.
+    Titles have one value; so have remarks below the table, behind an empty row. Lines of two
+    values above an empty row and a wider table are remarks. A first line with gaps above one of
+    texts without any names groups of columns: the header is the second; if each has what the other
+    lacks, the header is both.
     """
     filled = list(cells)
     start = next((at for at, line in enumerate(filled) if _n_values(cells[line]) > 1), 0)
+    start = max(start, _below_remarks(cells, filled))
     if start == len(filled) - 1:
         start = 0  # one column, and a remark in the last line
-    start += _names_groups([cells[line] for line in filled[start : start + 3]])
+    top = [cells[line] for line in filled[start : start + 3]]
+    if _is_in_two_lines(top):
+        cells = {**cells, filled[start + 1]: _joined(*top[:2])}
+        start += 1
+    else:
+        start += _names_groups(top)
     stop = _end(cells, filled, start)
     below, filled = len(filled) - stop, filled[:stop]
     width = max(len(cells[line]) for line in filled[start:])
@@ -105,6 +114,39 @@ def _sheet(source: str, cells: dict[int, list[Any]]) -> Table:
         place=lambda row: f"row {lines[row] + 1}",
         notes=(*notes, *table.notes),
     )
+
+
+def _below_remarks(cells: dict[int, list[Any]], filled: list[int]) -> int:
+    """Which of the lines comes first after "as of | 3 May" and an empty row; 0 for none."""
+    for at in range(1, min(len(filled) - 1, _FIRST_LOOK)):
+        if filled[at] > filled[at - 1] + 1:
+            above = max(_n_values(cells[line]) for line in filled[:at])
+            below = max(_n_values(cells[line]) for line in filled[at : at + 3])
+            return at if above <= 2 < below else 0
+    return 0
+
+
+def _is_in_two_lines(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first two of three rows are one header, some of whose cells reach over both."""
+    if len(rows) < 3:
+        return False
+    width = max(map(_width, rows))
+    first, second = (list(row) + [None] * (width - len(row)) for row in rows[:2])
+    texts = all(value is None or isinstance(value, str) for value in (*first, *second))
+    whole = all(a is not None or b is not None for a, b in zip(first, second, strict=True))
+    numbers = any(isinstance(value, int | float) for value in rows[2])
+    return texts and whole and numbers and None in first and None in second
+
+
+def _joined(groups: Sequence[Any], names: Sequence[Any]) -> list[str]:
+    """One header of two lines: "Sales" above "EUR" and "pieces" is "Sales EUR", "Sales pieces"."""
+    joined, group = [], ""
+    for at in range(max(len(groups), len(names))):
+        above = groups[at] if at < len(groups) else None
+        below = names[at] if at < len(names) else None
+        group = above or group
+        joined.append(" ".join(filter(None, [above if below is None else group, below])))
+    return joined
 
 
 def _names_groups(rows: Sequence[Sequence[Any]]) -> bool:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -12,12 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coterie.exceptions import InvalidData
-from coterie.tables.formats import DATES, DAY, FORMATS, group_dots, unit_of
+from coterie.tables.formats import DATES, DAY, DURATION, FORMATS, group_dots, unit_of
 from coterie.tables.table import Column, Numbers, Table
 from coterie.tables.text_sample import TextSample
 from coterie.tables.totals import total_row
 
-__all__ = ["ColumnSummary", "Moments", "Tally", "documents", "infinite_place", "not_read", "unread"]
+__all__ = [
+    "ColumnSummary",
+    "Moments",
+    "Tally",
+    "documents",
+    "infinite_place",
+    "not_read",
+    "unread",
+    "words_for_none",
+]
 
 _READ_AS = {
     "comma": "number with a decimal comma",
@@ -25,7 +37,17 @@ _READ_AS = {
     "dmy": "date (day, month, year)",
     "mdy": "date (month, day, year)",
     "time": "time",
+    DURATION: "duration",
 }
+# Digits that are a name, also where none begins with 0.
+_CODE_NAME = re.compile(
+    r"(?i)(^|[ _.-])(zip|(zip|post|postal|pin)[ _-]?codes?|plz|postleitzahl|code[ _-]?postal|cep|"
+    r"(tele)?phone|telefon|isbn|issn|ean|gtin|upc|iban|imei)($|[ _.\-\d])"
+)
+_SHORTEST_CODE = 100
+_DAYS = (19000101.0, 20991231.0)  # whole numbers among which dates are
+# What people write for no value, and what may also be one.
+_PERHAPS_NONE = ("?", "-", "--", ".", "none", "None", "unknown", "missing", "n.a.", "N.A.", "k.A.")
 _FIRST_LOOK = 100  # rows
 _SHOWN = 5  # values that are named
 _MOST_VALUES = 100_000  # different texts that are counted; a column of more is no category
@@ -163,6 +185,21 @@ class ColumnSummary:
     texts: TextSample = field(default_factory=TextSample)
 
     @property
+    def is_code(self) -> bool:
+        """Whether it holds digits that are no amounts."""
+        named = self._has_code_name and self.whole and self.moments.low >= _SHORTEST_CODE
+        return not self.plain.bad and (self.codes or named)
+
+    @property
+    def _has_code_name(self) -> bool:
+        return _CODE_NAME.search(self.name) is not None
+
+    @property
+    def of_days(self) -> bool:
+        """Whether its plain numbers are dates without signs between their parts: 20240131."""
+        return not self.plain.bad and self.read["ymd"].moments.n == self.moments.n > 0
+
+    @property
     def moments(self) -> Moments:
         """Of its plain numbers."""
         return self.plain.moments
@@ -202,12 +239,14 @@ class ColumnSummary:
         self.infinite = self.infinite or infinite_place(table, column, read.values)
         self.plain.add(table, column, read)
         self.codes |= column.kind == "text" and column.has_codes
-        self.began_as_numbers |= bool(self.moments.n) and not self.plain.bad and not self.codes
+        texts = bool(self.plain.bad) or self.codes or self._has_code_name
+        self.began_as_numbers |= bool(self.moments.n) and not texts
         if column.kind == "number" or not read.bad.size:
             self._look_at_order(read.values)
+            self.read["ymd"].add(table, column, _days(read.values), "ymd")
         if column.kind == "text":
             self._read_formats(table, column, read)
-        return bool(self.plain.bad) or self.codes
+        return texts
 
     def _look_at_order(self, values: NDArray[Any]) -> None:
         """Whether numbers are whole, and count the rows, or at least rise from row to row."""
@@ -233,14 +272,35 @@ class ColumnSummary:
         self.read["point"].add(table, column, plain)
         self.read["comma"].add(table, column, _with_commas(column, plain), "comma")
         nothing = Numbers(np.empty(0), np.flatnonzero(~np.isnan(plain.values)))
-        for form in DATES:
-            self.read[form].add(table, column, nothing, form)
+        for form in (*DATES, DURATION):
+            if form != "ymd":
+                self.read[form].add(table, column, nothing, form)
 
     def _count(self, column: Column) -> None:
         if len(self.values) <= _MOST_VALUES:
             texts = column.texts()
             self.values.update(map(str, texts[~column.absent].tolist()))
             self.blank += int(column.empty.sum())
+
+
+def _days(values: NDArray[Any]) -> Numbers:
+    """Numbers like 20240131 in seconds since 1970; the first is bad, or all that are no dates."""
+    first = int(np.argmin(np.isnan(values))) if values.size else 0
+    least, most = _DAYS
+    if values.size and not (np.isnan(values[first]) or least <= values[first] <= most):
+        return Numbers(np.empty(0), np.array([first]))
+    known = np.flatnonzero(~np.isnan(values))
+    given = values[known].astype(np.float64)
+    possible = (given >= least) & (given <= most) & (given == np.floor(given))
+    number = np.where(possible, given, least).astype(np.int64)
+    month = (number // 10_000 - 1970).astype("datetime64[Y]").astype("datetime64[M]")
+    month = month + number // 100 % 100 - 1
+    day = month.astype("datetime64[D]") + number % 100 - 1
+    possible &= (number // 100 % 100 <= 12) & (day.astype("datetime64[M]") == month)
+    possible &= (number // 100 % 100 > 0) & (number % 100 > 0)
+    seconds = np.full(len(values), np.nan)
+    seconds[known[possible]] = day[possible].astype("datetime64[s]").astype(np.int64)
+    return Numbers(seconds, known[~possible])
 
 
 def _with_commas(column: Column, plain: Numbers) -> Numbers:
@@ -283,10 +343,23 @@ def not_read(table: Table, column: Column, bad: Any, form: str = "") -> str:
         )
     return (
         f"{table.source}, {table.place(row)}: {texts[row]!r} in column {column.name!r} is "
-        f"not a {_READ_AS.get(form, 'number')}{others}. {hint}Correct it, name it "
-        "in `missing` if it means that there is no value, or leave the column out with `drop`, or "
-        "say `categorical`."
+        f"not a {_READ_AS.get(form, 'number')}{others}. {hint}Correct it, say "
+        f"`missing` {words_for_none(table, written, _PERHAPS_NONE)} if it means that there "
+        "is no value, or leave the column out with `drop`, or say `categorical`."
     )
+
+
+def words_for_none(table: Table, written: Sequence[str], perhaps: Sequence[str] = ()) -> str:
+    """What `missing` has to be, if these texts stand for no value too, quoted for a shell.
+
+    It names all words there are: those that are read so now, and `perhaps` others.
+    """
+    there = set()
+    for column in table.columns.values():
+        if column.kind == "text":
+            there.update({*column.missing, *perhaps} & set(column.texts()))
+    found = [text.strip() for text in written if "," not in text][:_SHOWN]
+    return shlex.quote(",".join([*found, *sorted(there - {"", *found})]))
 
 
 def unread(source: str, name: str, tally: Tally) -> InvalidData:
@@ -299,8 +372,11 @@ def unread(source: str, name: str, tally: Tally) -> InvalidData:
 
 
 def all_whole(values: NDArray[Any]) -> bool:
-    """Whether there are whole numbers only; mostly the first few tell that there are not."""
-    return all(bool((part == np.floor(part)).all()) for part in (values[:100], values[100:]))
+    """Whether all known are whole numbers; mostly the first few tell that they are not."""
+    return all(
+        bool(((part == np.floor(part)) | np.isnan(part)).all())
+        for part in (values[:_FIRST_LOOK], values[_FIRST_LOOK:])
+    )
 
 
 def infinite_place(table: Table, column: Column, values: Any) -> str | None:

@@ -96,7 +96,7 @@ def _numbers(column: Column, value: str) -> tuple[NDArray[Any], float] | None:
         limit = float(read_texts([value], "point")[0])
         if not bad.size and not np.isnan(limit):
             return values, limit
-    for form in FORMATS if column.kind in ("text", "date") else ():
+    for form in FORMATS if column.kind in ("text", "date") else ("ymd",):  # 20240131 is a number
         limit = _limit(value, form)
         if np.isnan(limit):
             continue
