@@ -111,8 +111,8 @@ def test_labels_are_not_sent_with_every_pass(tmp_path, made, monkeypatch):
     X, _ = made
     sent = []
 
-    def noted(parts, joined=(), lengths=()):
-        found = fold(parts, joined, lengths)
+    def noted(*given, **options):
+        found = fold(*given, **options)
         sent.append(found.labels.size)
         return found
 

@@ -15,6 +15,7 @@ from coterie.data import Rows, centered
 from coterie.exceptions import CoterieWarning
 from coterie.mixture import TVClust
 from coterie.mixture.tvclust.families import AxisGaussian, Gaussian, Poisson, TiedGaussian
+from coterie.mixture.tvclust.foretelling import left_out_scores
 from coterie.mixture.tvclust.pairs import Beta, PairEvidence
 from coterie.mixture.tvclust.passes import Comparison
 from coterie.mixture.tvclust.search import Ascent, climb, improve
@@ -23,7 +24,6 @@ from coterie.mixture.tvclust.variational import (
     Alpha,
     Priors,
     TwoViews,
-    _left_out_scores,
     run_variational,
 )
 
@@ -280,7 +280,7 @@ def test_rows_are_foretold_by_components_of_the_other_rows(name):
     view = TwoViews(Rows(X), weights, evidence, family)
     priors = Priors(Beta(10, 1), Beta(10, 1), Alpha(1.0))
     factors = run_variational(view, y, 5, priors, max_iter=0, tol=0.0, rng=rng).factors
-    found = _left_out_scores(view, factors)
+    found = left_out_scores(view, factors)
     known = evidence.core.rows
     for first in range(5):
         own = np.arange(first, known.size, 5)

@@ -8,7 +8,7 @@ from coterie._typing import FloatArray
 from coterie.mixture.tvclust import _kernels as kernels
 from coterie.mixture.tvclust.variational import Factors, Priors, TwoViews
 
-__all__ = ["foretold"]
+__all__ = ["foretold", "left_out_scores"]
 
 _TAKEN = 4_000  # rows of the core scored at once
 _PARTS = 5  # in which rows are left out of the components that foretell them
@@ -25,7 +25,7 @@ def foretold(data: TwoViews, factors: Factors, priors: Priors, *, seen: bool) ->
     agreement = np.ones(len(ends))
     if not known.size:
         return np.zeros(len(ends))
-    scores = (_scores if seen else _left_out_scores)(data, factors)
+    scores = (_scores if seen else left_out_scores)(data, factors)
     kernels.soften(scores, np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, 0)))
     found = np.empty(known.size)
     kernels.edge_agreement(np.ascontiguousarray(ends[known]), scores, found)
@@ -41,7 +41,7 @@ def _scores(data: TwoViews, factors: Factors) -> FloatArray:
     return np.asarray(scores + components.log_weights)
 
 
-def _left_out_scores(data: TwoViews, factors: Factors) -> FloatArray:
+def left_out_scores(data: TwoViews, factors: Factors) -> FloatArray:
     """E ln of weight and density (r, T) of the core's rows, under components without them.
 
     A component of many columns and few rows is dense wherever its own rows are, whatever put them
