@@ -200,3 +200,23 @@ def test_steps_change_nothing_they_are_given(inference):
     np.testing.assert_array_equal(again.memory.marginals, second.memory.marginals)
     assert again.log_likelihood == second.log_likelihood
     assert expect(rows, core, mixture).log_likelihood == first.log_likelihood
+
+
+def test_what_is_quick_has_few_narrow_cycles():
+    """Held-out answers are looked at by exact inference there, and by mean field elsewhere."""
+    from coterie.constraints import Constraints, grid_neighbors
+
+    settings = PpcSettings("auto", "point", 0.95)
+    chain = np.column_stack([np.arange(99), np.arange(1, 100)])
+    triangles = np.arange(99).reshape(-1, 3)
+    triangles = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [0, 2]]])
+    many = np.concatenate([triangles + 99 * k for k in range(4)])
+    for constraints, quick in (
+        (Constraints(100), True),
+        (Constraints(100, cannot_link=chain), True),
+        (Constraints(99, cannot_link=triangles), True),
+        (Constraints(396, cannot_link=many), False),  # 396 nodes in cycles
+        (grid_neighbors((5, 5), q=0.1), False),  # wider
+        (grid_neighbors((30, 30), q=0.1), False),  # not exact
+    ):
+        assert CoreGraph(constraints, 3, settings, 0).is_quick == quick
