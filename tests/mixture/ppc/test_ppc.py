@@ -56,6 +56,14 @@ def test_no_pairs_is_gaussian_mixture(covariance_type):
     assert ours.aic(new) == pytest.approx(theirs.aic(new), rel=1e-9)
 
 
+def test_without_pairs_nothing_warns():
+    """The type is chosen by its likelihood alone: no answer was foretold better or worse."""
+    X, _ = blobs(60, 3, 4, 3, np.random.default_rng(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PPC(3, random_state=0).fit(X)
+
+
 def test_given_means_start_from_their_nearest_rows():
     rng = np.random.default_rng(1)
     X, _ = blobs(80, 3, 2, 2.0, rng)

@@ -102,6 +102,8 @@ def choose_type(
 def _clearly_worse(answers: FloatArray, most: FloatArray) -> bool:
     """Whether answers (m,) are foretold clearly worse than by the type that does it best."""
     behind = most - answers
+    if not behind.size:  # no pairs: nothing was foretold
+        return False
     error = np.sqrt(behind.size) * behind.std()
     return bool(behind.sum() > max(_CLEARLY, _STANDARD_ERRORS * error))
 
