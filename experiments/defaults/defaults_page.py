@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from advice import best_of
 from bars import BELOW, FLOOR, NOT_TOLD_K, WORSE, known, means
-from sets import REAL
+from sets import MADE, REAL
 
 from lab.page import Results, origin, results_of
 from lab.study import load_study
@@ -83,7 +83,7 @@ def _by_set(frame: pd.DataFrame) -> str:
     floor = frame[frame.method == FLOOR].groupby("set").ari.mean()
     shares = list(dict.fromkeys(frame.share))
     rows = []
-    for name in dict.fromkeys(frame.set):
+    for name in _sets_of(frame):
         some = ours[ours.set == name]
         cells = [best_of(some[some.share == share]) for share in shares]
         kind = "real" if name in REAL else "made"
@@ -91,12 +91,18 @@ def _by_set(frame: pd.DataFrame) -> str:
     return table(["set", "K-Means", *(NAMES[share] for share in shares)], rows)
 
 
+def _sets_of(frame: pd.DataFrame) -> list[str]:
+    """The sets there are results of, real ones first; cells that ran side by side end anyhow."""
+    there = set(frame.set)
+    return [name for name in (*REAL, *MADE) if name in there]
+
+
 def _everything(frame: pd.DataFrame) -> str:
     ari = means(frame)
     order = ari.mean().sort_values(ascending=False).index
     missed = {(miss.method, miss.set, miss.share) for miss in known()}
     rows = []
-    for name in dict.fromkeys(frame.set):
+    for name in _sets_of(frame):
         cells = []
         for method in order:
             values = ari.loc[name][method]
