@@ -21,8 +21,9 @@ _BLOCK = re.compile(
     r"^```python *\n(?P<source>.*?)^``` *$(?P<shown>\n+```text\n(?P<output>.*?)^``` *$)?",
     re.MULTILINE | re.DOTALL,
 )
-_NUMBER = re.compile(r"\d+\.\d+|\d+")
-_NEAR = 0.05  # of a number with decimals: versions of libraries differ in the last ones
+_NUMBER = re.compile(r"\d+\.\d+|\d+%|\d+")
+# How far versions of libraries may be apart: of a number with decimals, and of one in per cent.
+_NEAR, _NEAR_PERCENT = 0.05, 5
 
 
 class Block(NamedTuple):
@@ -66,7 +67,15 @@ def same(shown: str, found: str) -> bool:
     if _plain(shown) != _plain(found):
         return False
     pairs = zip(_NUMBER.findall(shown), _NUMBER.findall(found), strict=True)
-    return all(a == b or ("." in a + b and abs(float(a) - float(b)) <= _NEAR) for a, b in pairs)
+    return all(a == b or _near(a, b) for a, b in pairs)
+
+
+def _near(one: str, other: str) -> bool:
+    if one.endswith("%") and other.endswith("%"):
+        return abs(int(one[:-1]) - int(other[:-1])) <= _NEAR_PERCENT
+    if "%" in one + other or "." not in one + other:
+        return False
+    return abs(float(one) - float(other)) <= _NEAR
 
 
 def _plain(text: str) -> str:

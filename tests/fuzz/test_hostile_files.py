@@ -164,7 +164,7 @@ def test_a_view_of_a_database_reads_no_other_file():
     database = duckdb.connect("view.duckdb")
     database.execute("CREATE VIEW t AS SELECT * FROM read_csv('secret.csv')")
     database.close()
-    refused("view.duckdb", "disabled by configuration")
+    refused("view.duckdb", "reads other files, which a view may not do here")
 
 
 # -- columns and texts ----------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def columns_of(X: Any) -> dict[str, NDArray[Any]] | None:
     import narwhals as nw
 
     frame = nw.from_native(X, eager_only=True)
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
+    return {str(name): frame.get_column(name).to_numpy() for name in frame.columns}
 
 
 def only_numbers(columns: dict[str, NDArray[Any]]) -> bool:

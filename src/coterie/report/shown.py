@@ -154,7 +154,7 @@ def read_columns(records: Any, n: int) -> dict[str, Any]:
                 "records must be a data frame, a mapping of columns or a list of texts, "
                 f"got {type(records).__name__}."
             ) from error
-        columns = {str(name): frame[name] for name in frame.columns}
+        columns = {str(name): frame.get_column(name) for name in frame.columns}
     for name, values in columns.items():
         if len(values) != n:
             raise InvalidParameter(f"records: {name!r} has {len(values)} values for {n} rows.")

@@ -50,7 +50,7 @@ def _table(records: Any, X: Any) -> Table:
         return Table.of("features", {f"column {j}": dense[:, j] for j in range(width)})
     if not isinstance(records, Mapping):
         frame = nw.from_native(records, eager_only=True)
-        records = {str(name): frame[name].to_list() for name in frame.columns}
+        records = {str(name): frame.get_column(name).to_list() for name in frame.columns}
     return Table.of("records", {str(name): _values(values) for name, values in records.items()})
 
 

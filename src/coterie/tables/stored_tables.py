@@ -209,6 +209,11 @@ def read_duckdb(path: Path, name: str | None = None) -> Table:
                 "WHERE table_schema = 'main' ORDER BY table_name"
             ).fetchall()
             return _from_database(path, database, name, [row[0] for row in found])
+    except duckdb.PermissionException as error:
+        raise InvalidData(
+            f"{path}: a view in it reads other files, which a view may not do here ({error}). Make "
+            "a table of it first: CREATE TABLE ... AS SELECT * FROM the view."
+        ) from error
     except duckdb.Error as error:
         raise InvalidData(f"{path} is not a whole DuckDB database: {error}.") from error
 

@@ -284,7 +284,7 @@ class Mosaic(FittedMosaic):
             n_prototypes=self._prototype_count(n),
             may_be_blobs=self.n_prototypes == "auto",
             inference=self.inference,
-            smoothness=self.smoothness,
+            smoothness=float(self.smoothness),
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,

@@ -49,7 +49,7 @@ class FittedMixture(ExtensibleClusterer):
         if wanted == "auto":
             wanted = getattr(self, "covariance_type_", "full")
         size = int(self.n_components), int(self.components_per_cluster)
-        return MixtureShape(*size, wanted, self.reg_covar, prior)
+        return MixtureShape(*size, wanted, float(self.reg_covar), prior)
 
     # -- cluster numbers, and rows that join -----------------------------------------------------
     def _count_clusters(self) -> int:
