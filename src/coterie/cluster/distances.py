@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from coterie._typing import Array
 from coterie.cluster.statistics import NONE
@@ -25,6 +26,7 @@ __all__ = [
     "nearest_within",
     "own_block",
     "own_distances",
+    "own_leads",
     "own_sum",
     "row_distances",
 ]
@@ -158,6 +160,43 @@ def own_block(block: Block, to: CentersOf) -> Array:
         own = cross[np.arange(hi - lo), block.state.labels[lo:hi]]
         gaps[lo:hi] = np.maximum(own + distortion.row_term(piece, A), 0.0)
     return np.sqrt(gaps, out=gaps) if to.root else gaps
+
+
+class _Contrast(NamedTuple):
+    """By cluster: how the slopes (K, d) and offsets (K,) of two centres differ."""
+
+    distortion: Distortion
+    A: Array | None
+    slope: Array
+    offset: Array
+
+
+def own_leads(
+    rows: Rows, labels: Array, one: Array, other: Array, distortion: Distortion, A: Array | None
+) -> Array:
+    """How much farther each row is from its cluster's centre in `one` than from that in `other`.
+
+    (n,), for centres (K, d) under a metric that all clusters share: the cost is that of two
+    centres, however many clusters there are.
+    """
+    far, near = (distortion.center_terms(each.astype(rows.dtype), A) for each in (one, other))
+    to = _Contrast(distortion, A, far.slope - near.slope, far.offset - near.offset)
+    return join(map_blocks(rows, _lead_block, to, state=_Own(labels)), rows.n)
+
+
+def _lead_block(block: Block, to: _Contrast) -> Array:
+    leads = np.empty(block.stop - block.start)
+    for lo, hi, piece in block.chunks(extra=block.rows.shape[1]):
+        own = block.state.labels[lo:hi]
+        if sp.issparse(piece):
+            row = np.repeat(np.arange(hi - lo), np.diff(piece.indptr))
+            parts = piece.data * to.slope[own[row], piece.indices]
+            products = np.bincount(row, parts, minlength=hi - lo)
+        else:
+            products = np.einsum("ij,ij->i", piece, to.slope[own])
+        scale = to.distortion.row_scale(piece, to.A)
+        leads[lo:hi] = to.offset[own] + (products if scale is None else scale * products)
+    return leads
 
 
 def own_sum(

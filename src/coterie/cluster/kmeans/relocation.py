@@ -3,28 +3,30 @@
 Lloyd's iterations move centres between neighbours, never across the rows: where classes are of
 unequal size, or clusters are many, most starts end with a large cluster cut in two and two small
 ones joined, and more starts hardly help. One move mends it: the two clusters that cost least to
-join become one, and the centre that is free goes where it saves most.
+join become one, and the centre that is free goes where it saves most (`halving.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from coterie._typing import Array
+from coterie.cluster.kmeans.halving import cut_in_two
 from coterie.cluster.kmeans.problem import KMeansProblem
-from coterie.cluster.kmeans.run import Result, Start, go_on, is_lower, run
+from coterie.cluster.kmeans.run import EQUAL, Result, Start, go_on, is_lower, run
 from coterie.cluster.kmeans.starts import plus_plus, shared_metric
 from coterie.cluster.kmeans.values import Geometry
 
 __all__ = ["relocate"]
 
-_TRIES = 3  # single moves in a row that may fail, each from another pair of clusters
+_TRIES = 4  # single moves in a row that may fail: one by halves, the others drawn
 _AT_ONCE = 8  # of so many clusters one is moved at a time; fewer when that fails
+_CANDIDATES = 24  # rows that are tried as the place of a centre
 _ITERATIONS = 8  # after which a move has paid or not; where a metric is learned, at the end
 _MOST_PAIRS = 100_000  # of clusters, that are put in order
-_CANDIDATES = 24  # rows that are tried as the place of a centre
 
 
 def relocate(
@@ -47,7 +49,13 @@ def relocate(
     best = go_on(problem, found, max_iter, tol, seed)
     count, failed = max(1, problem.settings.n_clusters // _AT_ONCE), 0
     while failed < _TRIES and not best.stopped and len(best.centers) > 1:
-        start = _moved(problem, best, count, failed, rng)
+        if failed:
+            start = _drawn(problem, best, failed - 1, rng)
+        else:
+            start, pays = _halved(problem, best, count, rng)
+            if count == 1 and not pays:  # a run would begin higher than it has to end
+                failed += 1
+                continue
         if start is None and not learning:
             break
         if start is None:
@@ -66,37 +74,87 @@ def relocate(
     return best
 
 
-def _moved(
-    problem: KMeansProblem, found: Result, count: int, skipped: int, rng: np.random.Generator
-) -> Start | None:
-    """Centres (K, d) of which `count` have moved, those whose clusters cost least to join.
+class _Joined(NamedTuple):
+    """Clusters after the cheapest of them were joined in pairs.
 
-    Pairs of clusters are taken as they rise in cost, none twice, after the `skipped` first; None
-    if there are no more.
+    Attributes
+    ----------
+    centers : (K - p, d)
+    into : (K,)
+        Which of these each cluster is now, or is part of.
+    lost : (p,)
+        What each pair costs more as one.
+    """
+
+    centers: Array
+    into: Array
+    lost: Array
+
+
+def _joined(problem: KMeansProblem, found: Result, count: int, skipped: int) -> _Joined | None:
+    """`count` pairs of clusters joined, the cheapest after the `skipped` first, none twice.
+
+    Fewer if there are no more; None if there are none.
     """
     A = shared_metric(found.geometry.measure.A)
-    counts, sums = (np.array(part) for part in found.assignment.statistics[:2])
-    joined, free = [], []
+    counts, sums = found.assignment.statistics[:2]
+    pairs: list[tuple[int, int]] = []
     taken = np.zeros(len(counts), dtype=bool)
-    for one, other in _by_cost(problem, found.centers, counts, A):
-        if taken[[one, other]].any():
-            continue
-        taken[[one, other]] = True
-        joined.append(one)
-        free.append(other)
-        if len(free) == count + skipped:
-            break
-    joined, free = joined[skipped:], free[skipped:]
-    if not free:
+    for pair in _by_cost(problem, found.centers, counts, A):
+        if not taken[list(pair)].any():
+            taken[list(pair)] = True
+            pairs.append(pair)
+            if len(pairs) == count + skipped:
+                break
+    if len(pairs) <= skipped:
         return None
-    counts[joined] += counts[free]
-    sums[joined] += sums[free]
+    one, other = np.array(pairs[skipped:]).T
+    both = counts[one] + counts[other]
     centers = np.array(found.centers)
-    filled = np.array([one for one in joined if counts[one] > 0], dtype=np.int64)
-    if filled.size:
-        centers[filled] = problem.distortion.centroid(sums[filled], counts[filled], A)
-    kept = np.delete(centers, free, axis=0)
-    grown = plus_plus(problem, found.geometry.measure, kept, rng, trials=_CANDIDATES)
+    filled = both > 0
+    sums = (sums[one] + sums[other])[filled]
+    centers[one[filled]] = problem.distortion.centroid(sums, both[filled], A)
+    lost = np.zeros(one.size)
+    for part in (one, other):
+        gap = problem.distortion.to_centers(found.centers[part], centers[one], A)
+        lost += counts[part] * np.diagonal(gap)
+    kept = np.delete(np.arange(len(counts)), other)
+    into = np.arange(len(counts))
+    into[other] = one
+    return _Joined(centers[kept], np.searchsorted(kept, into), lost)
+
+
+def _halved(
+    problem: KMeansProblem, found: Result, count: int, rng: np.random.Generator
+) -> tuple[Start | None, bool]:
+    """Centres (K, d) of which `count` have moved to where halves of clusters save most.
+
+    And whether that saves more than it costs, by the rows' distances to these centres alone.
+    """
+    joined = _joined(problem, found, count, 0)
+    if joined is None:
+        return None, True
+    measure = found.geometry.measure
+    labels = problem.with_labels(found.assignment, found.centers, measure).labels
+    labels = joined.into[labels].astype(np.int32)
+    halves = cut_in_two(problem, measure, labels, joined.centers, rng)
+    wide = np.argsort(-halves.saved, kind="stable")[: joined.lost.size]
+    centers = np.array(joined.centers)
+    centers[wide] = halves.one[wide]
+    centers = np.concatenate([centers, halves.other[wide]])
+    pays = bool(halves.saved[wide].sum() > (1 + EQUAL) * joined.lost.sum())
+    return Start(centers.astype(problem.rows.dtype)), pays
+
+
+def _drawn(
+    problem: KMeansProblem, found: Result, skipped: int, rng: np.random.Generator
+) -> Start | None:
+    """Centres (K, d) of which one has moved to a row, drawn by k-means++ among many."""
+    joined = _joined(problem, found, 1, skipped)
+    if joined is None:
+        return None
+    measure = found.geometry.measure
+    grown = plus_plus(problem, measure, joined.centers, rng, trials=_CANDIDATES)
     return Start(grown.astype(problem.rows.dtype))
 
 
