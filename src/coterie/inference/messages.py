@@ -25,6 +25,7 @@ __all__ = [
     "no_messages",
     "pair_graph",
     "send_again",
+    "send_first",
     "send_messages",
 ]
 
@@ -124,7 +125,34 @@ def send_messages(
     tol : float
         A node whose posterior has changed by no more since it last spoke is silent.
     """
-    along, heard, sent = (part.copy() for part in messages)
+    said = Messages(*(part.copy() for part in messages))
+    return _send(prior, graph, factors, said, sweeps, tol)
+
+
+def send_first(
+    prior: Array,
+    graph: PairGraph,
+    factors: PairFactors,
+    *,
+    mean_field: bool,
+    sweeps: int,
+    tol: float,
+) -> tuple[NDArray[np.float64], Messages]:
+    """`send_messages` where nothing has been said yet, which then need not be kept."""
+    silent = no_messages(graph, prior.shape[1], mean_field=mean_field)
+    return _send(prior, graph, factors, silent, sweeps, tol)
+
+
+def _send(
+    prior: Array,
+    graph: PairGraph,
+    factors: PairFactors,
+    messages: Messages,
+    sweeps: int,
+    tol: float,
+) -> tuple[NDArray[np.float64], Messages]:
+    """What `send_messages` does; the messages are changed in place."""
+    along, heard, sent = messages
     posterior = np.empty_like(prior)
     if len(along):
         kernels.propagate(
@@ -135,7 +163,7 @@ def send_messages(
         kernels.mean_field(
             prior, graph.indptr, graph.indices, pull, sweeps, tol, heard, sent, posterior
         )
-    return posterior, Messages(along, heard, sent)
+    return posterior, messages
 
 
 def equal_ends(graph: PairGraph, chance: Array) -> NDArray[np.float64]:

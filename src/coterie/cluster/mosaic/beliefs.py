@@ -23,6 +23,7 @@ from coterie.inference.messages import (
     edge_posterior,
     no_messages,
     send_again,
+    send_first,
     send_messages,
 )
 from coterie.progress import keep_going
@@ -126,10 +127,14 @@ def start_from(problem: MosaicProblem, labels: Array, n_clusters: int) -> Mosaic
 
 def nothing_said(evidence: Evidence, settings: MosaicSettings, n_clusters: int) -> Messages:
     """The messages before any, of the engine that `settings` ask for."""
-    engine, graph = settings.inference, evidence.graph
-    many = graph.indices.size * n_clusters > settings.tuning.most_numbers
-    mean_field = engine == "mean_field" or (engine == "auto" and many)
-    return no_messages(graph, n_clusters, mean_field=mean_field)
+    mean_field = _by_mean_field(evidence, settings, n_clusters)
+    return no_messages(evidence.graph, n_clusters, mean_field=mean_field)
+
+
+def _by_mean_field(evidence: Evidence, settings: MosaicSettings, n_clusters: int) -> bool:
+    """Whether mean field hears the pairs: if asked for, or if messages would be too many."""
+    many = evidence.graph.indices.size * n_clusters > settings.tuning.most_numbers
+    return settings.inference == "mean_field" or (settings.inference == "auto" and many)
 
 
 def hear_pairs(problem: MosaicProblem, prior: Array) -> tuple[NDArray[np.float64], Noise]:
@@ -162,9 +167,11 @@ def nodes_and_ends(
 def _heard(
     evidence: Evidence, settings: MosaicSettings, prior: Array, factors: PairFactors
 ) -> tuple[NDArray[np.float64], Messages]:
-    silent = nothing_said(evidence, settings, prior.shape[1])
+    mean_field = _by_mean_field(evidence, settings, prior.shape[1])
     sweeps = settings.tuning.few_steps * settings.tuning.pilot_rounds
-    return send_messages(prior, evidence.graph, factors, silent, sweeps=sweeps, tol=SILENCE)
+    return send_first(
+        prior, evidence.graph, factors, mean_field=mean_field, sweeps=sweeps, tol=SILENCE
+    )
 
 
 def start_over(state: MosaicState) -> MosaicState:
@@ -269,7 +276,8 @@ def merit(problem: MosaicProblem, state: MosaicState) -> float:
 
 def softmax(scale: float, values: Array) -> NDArray[np.float64]:
     """Each row of scale · values (n, K) as probabilities."""
-    return fold(map_blocks(Rows(values), passes.softmax, scale), joined=("values",)).values
+    parts = map_blocks(Rows(values), passes.softmax, scale)
+    return fold(parts, joined=("values",), lengths=(len(values),)).values
 
 
 def fit_sharpness(values: Array, beliefs: Array, weights: Array, start: float) -> float:

@@ -11,6 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from coterie._typing import Array
+from coterie.cluster.kmeans.problem import KMeansProblem
+from coterie.cluster.kmeans.relocation import relocate
+from coterie.cluster.kmeans.run import Start, run
+from coterie.cluster.kmeans.values import KMeansSettings
 from coterie.cluster.mosaic.beliefs import (
     FIRST_SHARPNESS,
     ends_together,
@@ -25,7 +29,9 @@ from coterie.cluster.mosaic.noise import DEFAULT_NOISE, MOST_NOISE, Noise
 from coterie.cluster.mosaic.passes import Float32, Highest, Landmarks, field_map, highest_at
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings
 from coterie.cluster.mosaic.tuning import Tuning
+from coterie.constraints import Constraints
 from coterie.data import Rows, fold, map_blocks, one_thread
+from coterie.distortions import get_distortion
 
 __all__ = [
     "Blobs",
@@ -39,6 +45,7 @@ __all__ = [
 
 
 _ROWS_A_CENTRE = 20  # of a sample for K-Means: where it starts, not where it ends
+_STEPS, _TOLERANCE = 300, 1e-6  # of K-Means whose centres are moved, as of `PCKMeans`
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
 
 
@@ -147,12 +154,15 @@ def fit_blobs(
     elif problem.noise.origin != "given":
         problem = problem.heard_at(Noise(min(max(most, problem.noise.rate), MOST_NOISE), "chosen"))
     values = field_values(coordinates[core.rows], blobs.field.landmarks, blobs.weights)
-    own = core.contract(problem.weights[core.rows, None] * values)
-    prior = softmax(sharpness, own)
+    prior = softmax(sharpness, core.contract(problem.weights[core.rows, None] * values))
     nodes, seen = hear_pairs(problem, prior)
+    begun = nodes.argmax(axis=1)
+    del nodes  # numbers for each node and cluster, of which there may be thousands
+    together = ends_together(problem, prior, seen.rate)
+    del prior
     placer = Placer(evidence, problem.weights, k, sharpness, seen.rate, rng)
     highest = _highest(blobs, coordinates)
-    labels, _, cost = placer.place_core(values, nodes.argmax(axis=1), highest)
+    labels, _, cost = placer.place_core(values, begun, highest)
     return MosaicFit(
         labels=labels,
         by_field=highest.labels,
@@ -161,7 +171,7 @@ def fit_blobs(
         sharpness=sharpness,
         noise_rate=seen.rate,
         history=[cost + roughness(blobs.weights, problem.settings.smoothness, sharpness)],
-        together=ends_together(problem, prior, seen.rate),
+        together=together,
         rounds=1,
     )
 
@@ -187,7 +197,8 @@ def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: i
 
     Which of ten ends has the smallest sum of squares is half chance where clusters are many. The
     ends together are a small sample of where centres belong: K-Means of them all is one more
-    start, and often the best (Bradley and Fayyad 1998).
+    start, and often the best (Bradley and Fayyad 1998). Then centres of the best are moved to
+    where they are missed, as those of `PCKMeans` are.
     """
     rng = np.random.RandomState(seed)
     found = [_lloyd(points, weights, n_clusters, rng, 1) for _ in range(n_init)]
@@ -195,7 +206,19 @@ def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: i
     held = [np.bincount(each.labels_, weights, minlength=n_clusters) for each in found]
     means = _lloyd(ends, np.concatenate(held), n_clusters, rng, n_init).cluster_centers_
     found.append(_lloyd(points, weights, n_clusters, rng, 1, means))
-    return np.asarray(min(found, key=lambda model: model.inertia_).cluster_centers_)
+    best = min(found, key=lambda model: model.inertia_).cluster_centers_
+    return _moved(points, weights, best, int(rng.randint(2**31 - 1)))
+
+
+def _moved(points: Array, weights: Array, centres: Array, seed: int) -> Float32:
+    """Centres (K, e) from where two share a cluster to where one is missed."""
+    no_pairs, plain = Constraints(len(points)), get_distortion("sqeuclidean")
+    problem = KMeansProblem(points, no_pairs, weights, plain, KMeansSettings(len(centres)))
+    geometry = problem.geometry(problem.measure(problem.initial_metric()), 1.0)
+    start = Start((centres - problem.rows.origin).astype(problem.rows.dtype))
+    found = run(problem, start, geometry, max_iter=_STEPS, tol=_TOLERANCE, seed=seed)
+    found = relocate(problem, found, geometry, max_iter=_STEPS, tol=_TOLERANCE, seed=seed)
+    return np.asarray(found.centers + problem.rows.origin, dtype=np.float32)
 
 
 def _lloyd(

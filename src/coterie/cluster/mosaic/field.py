@@ -84,7 +84,7 @@ class MosaicField(NamedTuple):
     def values(self, weights: Array) -> NDArray[np.float64]:
         """Field values (n, K) of weights (r, K)."""
         parts = map_blocks(Rows(self.features), passes.values_of, weights.astype(np.float32))
-        return fold(parts, joined=("values",)).values
+        return fold(parts, joined=("values",), lengths=(len(self.features),)).values
 
 
 def build_field(coordinates: Float32, prototypes: Float32, steepness: float) -> MosaicField:
@@ -107,7 +107,7 @@ def build_field(coordinates: Float32, prototypes: Float32, steepness: float) -> 
 def field_values(coordinates: Float32, landmarks: Landmarks, weights: Array) -> NDArray[np.float64]:
     """Field values (n, K) at coordinates (n, e), block by block, without their features."""
     parts = map_blocks(Rows(coordinates), passes.values_at, field_map(landmarks, weights))
-    return fold(parts, joined=("values",)).values
+    return fold(parts, joined=("values",), lengths=(len(coordinates),)).values
 
 
 class FieldRidge:

@@ -73,7 +73,10 @@ class Placed(NamedTuple):
 def data_costs(values: Array, weights: Array, sharpness: float) -> NDArray[np.float64]:
     """beta/2 w_i |e_k - f_i|^2 of every row and cluster, (n, K)."""
     squares = np.einsum("ij,ij->i", values, values)
-    return np.asarray(0.5 * sharpness * weights[:, None] * (1.0 + squares[:, None] - 2.0 * values))
+    costs = -2.0 * values  # and in place, for there may be thousands of clusters
+    costs += 1.0 + squares[:, None]
+    costs *= 0.5 * sharpness * weights[:, None]
+    return np.asarray(costs)
 
 
 def roughness(field_weights: Array, penalty: float, sharpness: float) -> float:
@@ -108,7 +111,7 @@ class Placer:
         self.sharpness, core = sharpness, evidence.core
         self.constant = core.constant(pair_costs(evidence.constraints, rate))
         self.model = PairwiseModel(
-            np.zeros((core.n_nodes, n_clusters)), core.indptr, core.indices, *evidence.costs(rate)
+            np.broadcast_to(0.0, (core.n_nodes, n_clusters)), core.indptr, core.indices, *evidence.costs(rate)
         )
         self.plan = icm_plan(self.model)
         self.free = np.ones(weights.size, dtype=bool)

@@ -36,6 +36,7 @@ from coterie.cluster.mosaic.geometry import (
     single_starts,
 )
 from coterie.cluster.mosaic.judging import clear_lead, log_chances, trial_of
+from coterie.cluster.mosaic.mending import mend
 from coterie.cluster.mosaic.noise import Noise
 from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
@@ -297,7 +298,8 @@ class Search:
             # Only here: these clusters have heard pairs that a rehearsal would hold out.
             starts = [*starts, start_from(problem, self.before, k)]
         states = side_by_side([partial(self._all_rounds, problem, start) for start in starts])
-        return problem, max(states, key=partial(merit, problem))
+        best = max(states, key=partial(merit, problem))
+        return problem, mend(problem, best, partial(self._all_rounds, problem))
 
     def _all_rounds(self, problem: MosaicProblem, start: MosaicState) -> MosaicState:
         return settle_noise(problem, form_beliefs(problem, start, self.settings.max_iter))
