@@ -111,7 +111,10 @@ class Placer:
         self.sharpness, core = sharpness, evidence.core
         self.constant = core.constant(pair_costs(evidence.constraints, rate))
         self.model = PairwiseModel(
-            np.broadcast_to(0.0, (core.n_nodes, n_clusters)), core.indptr, core.indices, *evidence.costs(rate)
+            np.broadcast_to(0.0, (core.n_nodes, n_clusters)),
+            core.indptr,
+            core.indices,
+            *evidence.costs(rate),
         )
         self.plan = icm_plan(self.model)
         self.free = np.ones(weights.size, dtype=bool)

@@ -42,7 +42,14 @@ from coterie.cluster.mosaic.parallel import side_by_side
 from coterie.cluster.mosaic.passes import Float32
 from coterie.cluster.mosaic.problem import MosaicProblem, MosaicSettings, pose
 from coterie.cluster.mosaic.space import MosaicSpace, relevant_change
-from coterie.cluster.mosaic.starts import Joins, StartKind, start_kinds, try_start
+from coterie.cluster.mosaic.starts import (
+    TOLD,
+    Joins,
+    StartKind,
+    knows_groups,
+    start_kinds,
+    try_start,
+)
 from coterie.cluster.mosaic.teaching import named_by, teaching_rows
 from coterie.cluster.mosaic.trust import Foretold, Rehearsal, choose_noise, rehearse
 from coterie.data import Rows, gather
@@ -130,6 +137,8 @@ class Search:
         pilots = [first, *self._other_pilots(X, first)]
         if blobs is not None and blobs.name != "means":
             self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, np.inf, blobs.labels)]
+        if knows_groups(self.evidence.constraints, k, self.kinds[0].seed):
+            self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, TOLD)]
         lead = self._choose_space(pilots, k)
         place, kind = lead.pilot.coordinates, lead.kinds[0]
         rehearsal = rehearse(lead.pilot.problem, place, kind, k)

@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from coterie._typing import Array
+from coterie.cluster.kmeans.starts import neighborhoods, with_single_rows
 from coterie.cluster.mosaic.beliefs import MosaicState, form_beliefs, start_from
 from coterie.cluster.mosaic.problem import MosaicProblem
+from coterie.constraints import Constraints
 from coterie.data import one_thread
 
-__all__ = ["Joins", "StartKind", "start_kinds", "start_labels", "try_start"]
+__all__ = ["TOLD", "Joins", "StartKind", "knows_groups", "start_kinds", "start_labels", "try_start"]
+
+TOLD = 0.0  # reach of a start from rows whose cluster the pairs tell by themselves
 
 
 class StartKind(NamedTuple):
@@ -24,7 +28,7 @@ class StartKind(NamedTuple):
     ----------
     seed : int
     reach : float
-        How far around it a pair speaks; inf is by position alone.
+        How far around it a pair speaks; inf is by position alone, `TOLD` by groups of rows.
     labels : (n,) or None
         By position: the clusters to start from, if not those of K-Means.
     """
@@ -44,12 +48,49 @@ def start_labels(problem: MosaicProblem, kind: StartKind, n_clusters: int) -> ND
     if kind.labels is not None:
         return np.asarray(kind.labels)
     field = problem.ridge.field
+    if kind.reach == TOLD:
+        return _by_groups(problem, kind.seed, n_clusters)
     if np.isinf(kind.reach):
         points = field.landmarks.prototypes.astype(np.float64)
     else:
         points = Joins(problem, kind.reach).points(n_clusters)
     counts, starts = field.counts(problem.weights), problem.tuning.kmeans_starts
     return cluster_prototypes(points, counts, n_clusters, starts, kind.seed)[field.near]
+
+
+def knows_groups(constraints: Constraints, n_clusters: int, seed: int) -> bool:
+    """Whether the pairs alone part their rows into no more groups than there are clusters.
+
+    So they do where every two rows of a batch were compared: that says as much as their labels.
+    """
+    _, group = _groups(constraints, n_clusters, seed)
+    return 2 <= int(group.max(initial=-1)) + 1 <= n_clusters
+
+
+def _groups(constraints: Constraints, n_clusters: int, seed: int) -> tuple[Array, Array]:
+    """The rows (r,) in pairs, and the groups (r,) that these make of them, -1 for none."""
+    rows = np.unique(constraints.pairs)
+    inside = constraints.subset(rows)
+    group = neighborhoods(inside, n_clusters, seed)
+    return rows, with_single_rows(inside, group, n_clusters)
+
+
+def _by_groups(problem: MosaicProblem, seed: int, n_clusters: int) -> NDArray[np.int64]:
+    """Clusters (n,) by the field that is learned from the K largest groups alone, as labels."""
+    field, ridge = problem.ridge.field, problem.ridge
+    rows, group = _groups(problem.evidence.constraints, n_clusters, seed)
+    sizes = np.bincount(group[group >= 0], minlength=1)
+    largest = np.argsort(-sizes, kind="stable")[:n_clusters]
+    number = np.full(sizes.size + 1, -1)  # the last for rows in no group
+    number[largest] = np.arange(largest.size)
+    told = number[group] >= 0
+    rows, labels = rows[told], number[group[told]]
+    own = field.features[rows].astype(np.float64)
+    heavy = problem.weights[rows, None] * own
+    inner = own.T @ heavy
+    inner[np.diag_indices_from(inner)] += ridge.penalty
+    weights = scipy.linalg.solve(inner, heavy.T @ np.eye(n_clusters)[labels], assume_a="pos")
+    return np.asarray(field.values(weights).argmax(axis=1))
 
 
 def try_start(problem: MosaicProblem, kind: StartKind, n_clusters: int, rounds: int) -> MosaicState:
