@@ -21,9 +21,10 @@ def fill_clusters(found: MosaicFit, evidence: Evidence, weights: Array) -> Mosai
     """Each empty cluster gets back a row that its pairs took away, or the row that fits worst.
 
     The first is a row where the field of the cluster is highest. If there is none, the row in no
-    pair whose highest field is lowest, x, gets a field of its own, c k(·, x), that is just above
-    the others there; so `predict` agrees. Nobody takes the last row of a cluster or a row in a
-    hard pair.
+    pair whose highest field is low, x, gets a field of its own, c k(·, x), that is just above the
+    others there; so `predict` agrees. Of twenty such rows it is the one whose field takes the
+    fewest others: that of a row far from everything else is above the others nearly everywhere.
+    Nobody takes the last row of a cluster, a row in a hard pair, or more than one in K rows.
 
     Parameters
     ----------
@@ -101,18 +102,23 @@ def _worst_row(found: MosaicFit, evidence: Evidence, weights: Array, cluster: in
     free[evidence.core.rows] = False
     may = np.flatnonzero(free & _movable(found, evidence))
     sizes = np.bincount(found.labels)
+    best: tuple[Array, Array] | None = None  # a field, and the rows that it takes
+    most = found.labels.size // found.field_weights.shape[1]  # more than its share would take what fits elsewhere
     for row in may[np.argsort(tops[may], kind="stable")[:_MOST_TRIES]]:
         own = features[row].astype(np.float64)
         column = (tops[row] + _JUST_ABOVE) / (own @ own) * own
         taken = found.field.values(column[:, None])[:, 0] > tops
         left = np.bincount(found.labels[~(taken & free)], minlength=sizes.size)
-        if taken[row] and (left[sizes > 0] > 0).all():
-            labels, by_field = found.labels.copy(), found.by_field.copy()
-            labels[taken & free], by_field[taken] = cluster, cluster
-            fields = found.field_weights.copy()
-            fields[:, cluster] = column
-            return found._replace(labels=labels, by_field=by_field, field_weights=fields)
-    return found
+        if taken[row] and taken.sum() <= most and (left[sizes > 0] > 0).all():
+            best, most = (column, taken), int(taken.sum()) - 1
+    if best is None:
+        return found
+    column, taken = best
+    labels, by_field = found.labels.copy(), found.by_field.copy()
+    labels[taken & free], by_field[taken] = cluster, cluster
+    fields = found.field_weights.copy()
+    fields[:, cluster] = column
+    return found._replace(labels=labels, by_field=by_field, field_weights=fields)
 
 
 def _movable(found: MosaicFit, evidence: Evidence) -> NDArray[np.bool_]:
