@@ -103,7 +103,7 @@ def _worst_row(found: MosaicFit, evidence: Evidence, weights: Array, cluster: in
     may = np.flatnonzero(free & _movable(found, evidence))
     sizes = np.bincount(found.labels)
     best: tuple[Array, Array] | None = None  # a field, and the rows that it takes
-    most = found.labels.size // found.field_weights.shape[1]  # more than its share would take what fits elsewhere
+    most = found.labels.size // found.field_weights.shape[1]  # more is what fits elsewhere
     for row in may[np.argsort(tops[may], kind="stable")[:_MOST_TRIES]]:
         own = features[row].astype(np.float64)
         column = (tops[row] + _JUST_ABOVE) / (own @ own) * own
