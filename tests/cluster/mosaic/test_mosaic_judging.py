@@ -107,15 +107,15 @@ class TestClearLead:
         freedom = (gaps**2).sum() ** 2 / (gaps**4).sum() - 1
         just = t.cdf(lead.sum() / error, freedom)
         assert 0.5 < just < 0.999
-        assert clear_lead(trial, lead, just - 0.001)
-        assert not clear_lead(trial, lead, just + 0.001)
+        assert clear_lead(trial.pairs, lead, just - 0.001)
+        assert not clear_lead(trial.pairs, lead, just + 0.001)
 
     def test_one_pair_that_differs_is_no_evidence(self):
         lead = np.zeros(50)
         lead[7] = 5.0
         trial = Trial(np.arange(100).reshape(50, 2), lead > 0, lead > 0, np.ones(50))
-        assert not clear_lead(trial, lead, 0.6)
-        assert not clear_lead(trial, np.zeros(50), 0.6)
+        assert not clear_lead(trial.pairs, lead, 0.6)
+        assert not clear_lead(trial.pairs, np.zeros(50), 0.6)
 
     def test_rounding_is_no_evidence(self):
         must = np.arange(14) >= 7
@@ -124,7 +124,7 @@ class TestClearLead:
         useless[0] = 1.0  # ... the other a single one, which is a cannot-link
         lead = log_chances(trial, useless) - log_chances(trial, nothing)
         assert 0.0 < lead.sum() < 1e-15
-        assert not clear_lead(trial, lead, 0.6)
+        assert not clear_lead(trial.pairs, lead, 0.6)
 
     def test_shapes_and_columns_share_the_doubt(self, monkeypatch):
         """At 90 % each, pairs that say nothing would teach one of the two in a fit of five."""

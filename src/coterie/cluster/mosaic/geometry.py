@@ -51,7 +51,7 @@ def best_geometry(found: list[Geometry], trial: Trial, confidence: float) -> Geo
     first, *others = (log_chances(trial, trial.together(each.labels)) for each in found)
     best, most = found[0], first.sum()
     for geometry, chances in zip(found[1:], others, strict=True):
-        if chances.sum() > most and clear_lead(trial, chances - first, confidence):
+        if chances.sum() > most and clear_lead(trial.pairs, chances - first, confidence):
             best, most = geometry, chances.sum()
     return best
 

@@ -139,8 +139,8 @@ def log_chances(trial: Trial, together: Array) -> NDArray[np.float64]:
     return np.asarray(trial.weight * np.log(np.where(trial.must, chance, 1.0 - chance)))
 
 
-def clear_lead(trial: Trial, lead: Array, confidence: float) -> bool:
-    """Whether leads (m,) add up to more than chance would make of them, by Student's test.
+def clear_lead(pairs: Array, lead: Array, confidence: float) -> bool:
+    """Whether leads (m,) of pairs (m, 2) add up to more than chance would make of them, by Student's test.
 
     Pairs with a row in common are not independent: the variance of the sum is that of sums over
     rows, V = Σ_i (Σ_j d_ij)² - Σ_ij d_ij², with d the leads less their mean. For pairs that share
@@ -156,7 +156,7 @@ def clear_lead(trial: Trial, lead: Array, confidence: float) -> bool:
     freedom = alone**2 / fourth - 1.0
     if freedom < 1.0:
         return False
-    rows, ends = np.unique(trial.pairs, return_inverse=True)
+    rows, ends = np.unique(pairs, return_inverse=True)
     by_row = np.bincount(ends.reshape(-1), np.repeat(gaps, 2), minlength=rows.size)
     error = np.sqrt(max(float((by_row**2).sum()) - alone, alone))
     return bool(lead.sum() > stdtrit(freedom, confidence) * error)

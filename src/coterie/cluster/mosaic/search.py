@@ -137,8 +137,6 @@ class Search:
         pilots = [first, *self._other_pilots(X, first)]
         if blobs is not None and blobs.name != "means":
             self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, np.inf, blobs.labels)]
-        if knows_groups(self.evidence.constraints, k, self.kinds[0].seed):
-            self.kinds = [*self.kinds, StartKind(self.kinds[0].seed, TOLD)]
         lead = self._choose_space(pilots, k)
         place, kind = lead.pilot.coordinates, lead.kinds[0]
         rehearsal = rehearse(lead.pilot.problem, place, kind, k)
@@ -192,7 +190,7 @@ class Search:
 
         def clear(taught: Array, other: Array) -> bool:
             lead = log_chances(trial, taught) - log_chances(trial, other)
-            return clear_lead(trial, lead, confidence)
+            return clear_lead(trial.pairs, lead, confidence)
 
         position = trial.together(blobs.labels[rehearsal.rows])
         best: TaughtSpace | Literal["position", "shapes"] = "position"
@@ -257,7 +255,7 @@ class Search:
             [partial(form_beliefs, lead.pilot.problem, lead.state, rounds) for lead in leads]
         )
         leads = [lead._replace(state=state) for lead, state in zip(leads, states, strict=True)]
-        return max(leads, key=_settled_merit)
+        return self._or_told(max(leads, key=_settled_merit), k)
 
     def _race(
         self, problem: MosaicProblem, kinds: list[StartKind], k: int
@@ -267,6 +265,27 @@ class Search:
         states = side_by_side([partial(try_start, problem, kind, k, rounds) for kind in kinds])
         order = sorted(range(len(kinds)), key=lambda i: -states[i].score)
         return states[order[0]], [kinds[i] for i in order[: self.tuning.finalists]]
+
+    def _or_told(self, lead: Lead, k: int) -> Lead:
+        """The lead, or a start from the groups that the pairs tell, if that is clearly better.
+
+        It has a head start, for it begins with what the pairs say, and not where the rows lie. So
+        it is compared once the others have had time to hear them.
+        """
+        problem, kind = lead.pilot.problem, StartKind(self.kinds[0].seed, TOLD)
+        if not knows_groups(self.evidence.constraints, k, kind.seed):
+            return lead
+        told = try_start(problem, kind, k, self.tuning.pilot_rounds)
+        if not self._clearly(problem, told, lead.state):
+            return lead
+        kinds = [kind, *lead.kinds][: self.tuning.finalists]
+        return lead._replace(state=told, kinds=kinds)
+
+    def _clearly(self, problem: MosaicProblem, one: MosaicState, other: MosaicState) -> bool:
+        """Whether the field of one foretells the pairs clearly better than that of the other."""
+        graph = problem.evidence.graph
+        chances = (problem.evidence.log_likelihoods(s.prior, problem.factors) for s in (one, other))
+        return clear_lead(graph.edges, np.subtract(*chances), self.tuning.clear)
 
     def _for_all_prototypes(self, lead: Lead) -> tuple[MosaicProblem, list[MosaicState]]:
         """The problem with all prototypes, and where to start: what the pilot believes, and afresh.
