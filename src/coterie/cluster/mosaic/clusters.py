@@ -24,7 +24,8 @@ def fill_clusters(found: MosaicFit, evidence: Evidence, weights: Array) -> Mosai
     pair whose highest field is low, x, gets a field of its own, c k(·, x), that is just above the
     others there; so `predict` agrees. Of twenty such rows it is the one whose field takes the
     fewest others: that of a row far from everything else is above the others nearly everywhere.
-    Nobody takes the last row of a cluster, a row in a hard pair, or more than one in K rows.
+    If all of them take too much, rows that fit better are tried.
+    Nobody takes the last row of a cluster, a row in a hard pair, or more than n / K unlike rows.
 
     Parameters
     ----------
@@ -104,13 +105,18 @@ def _worst_row(found: MosaicFit, evidence: Evidence, weights: Array, cluster: in
     sizes = np.bincount(found.labels)
     best: tuple[Array, Array] | None = None  # a field, and the rows that it takes
     most = found.labels.size // found.field_weights.shape[1]  # more is what fits elsewhere
-    for row in may[np.argsort(tops[may], kind="stable")[:_MOST_TRIES]]:
+    by_fit = may[np.argsort(tops[may], kind="stable")]
+    spread = by_fit[np.linspace(0, max(may.size - 1, 0), _MOST_TRIES).astype(int)[: may.size]]
+    for number, row in enumerate((*by_fit[:_MOST_TRIES], *spread)):
+        if best is not None and number >= _MOST_TRIES:
+            break  # the others are for where all that fit badly would take too much
         own = features[row].astype(np.float64)
         column = (tops[row] + _JUST_ABOVE) / (own @ own) * own
         taken = found.field.values(column[:, None])[:, 0] > tops
         left = np.bincount(found.labels[~(taken & free)], minlength=sizes.size)
-        if taken[row] and taken.sum() <= most and (left[sizes > 0] > 0).all():
-            best, most = (column, taken), int(taken.sum()) - 1
+        others = int((features[taken] != features[row]).any(axis=1).sum())  # but for its equals
+        if taken[row] and others <= most and (left[sizes > 0] > 0).all():
+            best, most = (column, taken), others - 1
     if best is None:
         return found
     column, taken = best

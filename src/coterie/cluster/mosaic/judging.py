@@ -140,7 +140,7 @@ def log_chances(trial: Trial, together: Array) -> NDArray[np.float64]:
 
 
 def clear_lead(pairs: Array, lead: Array, confidence: float) -> bool:
-    """Whether leads (m,) of pairs (m, 2) add up to more than chance would make of them, by Student's test.
+    """Whether leads (m,) of pairs (m, 2) add up to more than chance makes of them (Student's test).
 
     Pairs with a row in common are not independent: the variance of the sum is that of sums over
     rows, V = Σ_i (Σ_j d_ij)² - Σ_ij d_ij², with d the leads less their mean. For pairs that share
