@@ -18,7 +18,12 @@ from coterie.cluster.mosaic.columns import LEAST_SPREAD, Columns, fit_columns, h
 from coterie.cluster.mosaic.columns_search import plain_columns
 from coterie.cluster.mosaic.evidence import Evidence
 from coterie.cluster.mosaic.geometry import by_directions
-from coterie.cluster.mosaic.judging import log_chances, telling_sharpness, trial_of
+from coterie.cluster.mosaic.judging import (
+    log_chances,
+    shares_of,
+    telling_sharpness,
+    trial_of,
+)
 from coterie.cluster.mosaic.passes import shares
 from coterie.cluster.mosaic.space import fit_space
 from coterie.constraints import sample_pairs
@@ -135,6 +140,32 @@ class TestHearing:
         assert told.sharpness == best
         assert told.score == pytest.approx(score(best))
         assert telling_sharpness(trial, values, first=0.125, most=0.25).sharpness <= 0.25
+
+    def test_where_rows_may_be_unsure_or_pairs_wrong_pairs_are_doubted(self):
+        # Clusters that are right, one pair in five that is not. That rows are hardly sure of their
+        # clusters foretells these pairs as well, by chance even better; the pairs would be right.
+        rng = np.random.default_rng(7)
+        y = rng.integers(3, size=400)
+        values = np.eye(3)[y] * rng.uniform(0.2, 1.0, size=(400, 1))
+        known = sample_pairs(y, 400, noise=0.2, random_state=7)
+        trial = trial_of(Evidence(known, TUNING), rng)
+        best = telling_sharpness(trial, values, first=2.5, most=1024.0)
+        doubting = telling_sharpness(trial, values, first=2.5, most=1024.0, doubt=0.84)
+        assert doubting.sharpness > 10 * best.sharpness
+        assert best.score - 1.0 < doubting.score < best.score
+        wrong = np.mean(trial.must != (y[trial.pairs[:, 0]] == y[trial.pairs[:, 1]]))
+        assert shares_of(trial, best.together).most_noise < wrong - 0.02
+        assert shares_of(trial, doubting.together).most_noise == pytest.approx(wrong, abs=0.02)
+
+    def test_clearly_unsure_rows_are_not_made_sure_by_doubt(self):
+        rng = np.random.default_rng(2)
+        y = rng.integers(3, size=900)
+        values = np.eye(3)[y] + 0.7 * rng.normal(size=(900, 3))  # one row in four is elsewhere
+        trial = trial_of(Evidence(sample_pairs(y, 3_000, random_state=0), TUNING), rng)
+        best = telling_sharpness(trial, values, first=2.5, most=1024.0)
+        doubting = telling_sharpness(trial, values, first=2.5, most=1024.0, doubt=0.84)
+        assert doubting.sharpness == best.sharpness
+        assert shares_of(trial, doubting.together).most_noise < 0.1
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,7 @@ __all__ = [
 _ROWS_A_CENTRE = 20  # of a sample for K-Means: where it starts, not where it ends
 _STEPS, _TOLERANCE = 300, 1e-6  # of K-Means whose centres are moved, as of `PCKMeans`
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
+_ONE_ERROR = 0.84  # confidence of a difference of one standard error
 
 
 class Blobs(NamedTuple):
@@ -138,14 +139,17 @@ def fit_blobs(
 ) -> MosaicFit:
     """The fit of clusters as they are: free rows by the field, rows in pairs as these say.
 
-    The field is as sharp as foretells the pairs best. No more pairs can be wrong than it fails to
+    The field is as sharp as foretells the pairs best; or sharper, if that is within a standard
+    error and nobody has said how many pairs are wrong. No more of them can be than it fails to
     foretell, and unless `noise` is given the pairs are heard at this rate: of pairs that contradict
     the clusters nobody knows whether they or the clusters are wrong. A handful cannot tell: they
     are taken for as certain as plain pairs are by default, and make nobody sure of the field.
     """
     evidence, core, k = problem.evidence, problem.evidence.core, blobs.weights.shape[1]
     handful = evidence.n_subjects < 2 * problem.tuning.folds  # none can be held out
-    told = telling(trial, blobs, coordinates, FIRST_SHARPNESS if handful else _MOST_SHARPNESS)
+    doubt = 0.0 if problem.noise.origin == "given" else _ONE_ERROR
+    sharpest = FIRST_SHARPNESS if handful else _MOST_SHARPNESS
+    told = telling(trial, blobs, coordinates, sharpest, doubt)
     sharpness, most = told.sharpness, shares_of(trial, told.together).most_noise
     if handful and problem.noise.origin != "given":
         noise = Noise(DEFAULT_NOISE, "given")
@@ -183,13 +187,17 @@ def _highest(blobs: Blobs, coordinates: Float32) -> Highest:
 
 
 def telling(
-    trial: Trial, blobs: Blobs, coordinates: Float32, most: float = _MOST_SHARPNESS
+    trial: Trial,
+    blobs: Blobs,
+    coordinates: Float32,
+    most: float = _MOST_SHARPNESS,
+    doubt: float = 0.0,
 ) -> Telling:
-    """How sharp the field must be to foretell the pairs best, `most` or less."""
+    """How sharp the field must be to foretell the pairs best, `most` or less (and `doubt`)."""
     rows, ends = np.unique(trial.pairs, return_inverse=True)
     values = field_values(coordinates[rows], blobs.field.landmarks, blobs.weights)
     here = trial._replace(pairs=ends.reshape(-1, 2))
-    return telling_sharpness(here, values, first=FIRST_SHARPNESS, most=most)
+    return telling_sharpness(here, values, first=FIRST_SHARPNESS, most=most, doubt=doubt)
 
 
 def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: int) -> Float32:

@@ -163,17 +163,27 @@ def clear_lead(pairs: Array, lead: Array, confidence: float) -> bool:
 
 
 class Telling(NamedTuple):
-    """How sharply to read values, how probably pairs (m,) are together then, and log P(pairs)."""
+    """How sharply to read values, how probably pairs (m,) are together then, and log P(kind)."""
 
     sharpness: float
     together: Array
-    score: float
+    chances: Array
+
+    @property
+    def score(self) -> float:
+        """log P of the kinds of all pairs."""
+        return float(self.chances.sum())
 
 
-def telling_sharpness(trial: Trial, values: Array, *, first: float, most: float) -> Telling:
+def telling_sharpness(
+    trial: Trial, values: Array, *, first: float, most: float, doubt: float = 0.0
+) -> Telling:
     """The sharpness at which softmax(sharpness · values) foretells the pairs best.
 
     Found by steps of a factor of two, up to `most` and down to 1 / 1024.
+
+    Pairs that contradict a clustering are as well explained by rows that are hardly sure of their
+    cluster as by pairs that are wrong. With `doubt` it is the latter unless that is clearly worse.
 
     Parameters
     ----------
@@ -182,6 +192,8 @@ def telling_sharpness(trial: Trial, values: Array, *, first: float, most: float)
         Of every row.
     first : float
         Where to begin.
+    doubt : float
+        Confidence, that a sharper reading foretells worse, up to which it is preferred.
     """
     rows, ends = np.unique(trial.pairs, return_inverse=True)
     ends, values = ends.reshape(-1, 2), values[rows]
@@ -189,7 +201,7 @@ def telling_sharpness(trial: Trial, values: Array, *, first: float, most: float)
     def read(sharpness: float) -> Telling:
         chance = shares(values, sharpness)
         together = np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]])
-        return Telling(sharpness, together, float(log_chances(trial, together).sum()))
+        return Telling(sharpness, together, log_chances(trial, together))
 
     best = read(first)
     for factor in (2.0, 0.5):
@@ -198,4 +210,10 @@ def telling_sharpness(trial: Trial, values: Array, *, first: float, most: float)
             if other.score <= best.score:
                 break
             best = other
-    return best
+    sharper = best
+    while doubt and sharper.sharpness * 2.0 <= most:
+        other = read(sharper.sharpness * 2.0)
+        if clear_lead(ends, best.chances - other.chances, doubt):
+            break
+        sharper = other
+    return sharper
