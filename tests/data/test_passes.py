@@ -15,9 +15,11 @@ from coterie.data import (
     Block,
     ProcessEngine,
     Rows,
+    Scratch,
     centered,
     engine,
     fold,
+    make_room,
     map_blocks,
     use_threads,
 )
@@ -91,6 +93,66 @@ def test_rows_of_known_length_are_joined_alike(X):
     known = fold(map_blocks(Rows(X), column_sums, 2), joined=("place",), lengths=(N,))
     np.testing.assert_array_equal(plain.place, known.place)
     np.testing.assert_array_equal(plain.columns, known.columns)
+
+
+class Placed(NamedTuple):
+    place: Any
+    first: Any
+    count: int
+
+
+def placed(block: Block, into: bool) -> Placed:
+    place = block.empty("place", (block.stop - block.start,), np.int64)
+    first = (
+        block.empty("first", (block.listed.size, 1)) if into else np.empty((len(block.listed), 1))
+    )
+    place[:] = np.arange(block.start, block.stop)
+    first[:, 0] = block.rows[block.listed, 0]
+    return Placed(place, first, block.stop - block.start)
+
+
+class Elsewhere:
+    """An engine that does not say where its blocks run."""
+
+    def map(self, function, stretches, arguments):
+        for stretch in stretches:
+            assert stretch.room is None
+            yield function(stretch.read(), arguments)
+
+
+@pytest.mark.parametrize("into", [True, False])
+@pytest.mark.parametrize("who", ["one thread", "threads", "elsewhere", "one block"])
+def test_blocks_put_results_into_the_room_or_fold_does(X, into, who):
+    rows = Rows(X[:100] if who == "one block" else X)
+    listed = np.sort(np.random.default_rng(1).permutation(rows.n)[:99])
+    room = make_room(
+        Scratch(),
+        rows={"place": ((rows.n,), np.int64)},
+        listed={"first": ((listed.size, 1), np.float64)},
+    )
+    blocks = (use_threads(1 if who == "one thread" else 3), engine(Elsewhere()))
+    with blocks[who == "elsewhere"]:
+        parts = list(map_blocks(rows, placed, into, listed=listed, room=room))
+    threads = who != "elsewhere"
+    assert all(np.may_share_memory(part.place, room.rows["place"]) == threads for part in parts)
+    found = fold(iter(parts), room=room)
+    np.testing.assert_array_equal(found.place, np.arange(rows.n))
+    np.testing.assert_array_equal(found.first[:, 0], rows.source.X[listed, 0])
+    assert found.count == rows.n
+    if len(parts) > 1:
+        assert found.place is room.rows["place"]
+        assert found.first is room.listed["first"]
+
+
+def test_a_room_of_another_kind_is_not_used(X):
+    room = make_room(Scratch(), rows={"place": ((N,), np.int32)}, listed={})
+    with use_threads(2):
+        found = fold(map_blocks(Rows(X), column_sums, 1), joined=("place",))
+        parts = list(map_blocks(Rows(X), placed, False, listed=np.arange(2), room=room))
+    assert parts[0].place.dtype == np.int64
+    np.testing.assert_array_equal(
+        fold(iter(parts), joined=("first",), room=room).place, found.place
+    )
 
 
 def test_a_fold_does_not_write_into_a_result():

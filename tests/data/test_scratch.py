@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coterie.data import Rows, Scratch, fold, map_blocks
+from coterie.data import Rows, Scratch, fold, make_room, map_blocks
 
 SHAPE = (600, 400)  # more than a megabyte
 
@@ -94,6 +94,6 @@ def test_folding_into_it_gives_what_folding_gives():
     X = np.random.default_rng(0).normal(size=(70_000, 3))
     scratch, rows = Scratch(), Rows(X)
     for factor in (2.0, 3.0, 2.0):
-        parts = map_blocks(rows, double, factor)
-        found = fold(parts, ("values",), (rows.n,), scratch)
+        room = make_room(scratch, rows={"values": (X.shape, np.float64)}, listed={})
+        found = fold(map_blocks(rows, double, factor), room=room)
         np.testing.assert_array_equal(found.values, factor * X)

@@ -13,7 +13,7 @@ from numba import njit
 
 from coterie._typing import Array
 from coterie.cluster.statistics import NONE, Counter, Shape, Statistics
-from coterie.data import Block, Rows, Scratch, fold, map_blocks
+from coterie.data import Block, Rows, Scratch, fold, make_room, map_blocks
 from coterie.distortions import CenterTerms, Distortion
 
 __all__ = [
@@ -151,6 +151,12 @@ def label_rows(
     if square is not None and square.ndim == 2:
         square = np.asfortranarray(square)
     terms = terms._replace(slope=np.asfortranarray(terms.slope), square=square)
+    r = listed.size
+    room = make_room(
+        scratch or Scratch(),
+        rows={"labels": ((rows.n,), np.int32)} if keep else {},
+        listed={"unary": ((r, shape.n_clusters), np.float64), "lead": ((r,), np.float64)},
+    )
     held = _Before(NO_LABELS if before is None else before.astype(np.int32))
     passes = map_blocks(
         rows,
@@ -159,17 +165,17 @@ def label_rows(
         state=row_terms,
         listed=listed,
         listed_state=held,
+        room=room,
     )
-    joined = ("labels", "listed_labels", "unary", "lead", "digest")
-    lengths = (rows.n if keep else 0, listed.size, listed.size, listed.size)
-    return fold(passes, joined=joined, lengths=lengths, scratch=scratch)
+    joined = ("listed_labels", "digest") if keep else ("labels", "listed_labels", "digest")
+    return fold(passes, joined=joined, room=room)
 
 
 def _label_block(block: Block, centers: _Centers) -> Labelled:
     distortion, A, terms, price, shape, keep = centers
     size, r = block.stop - block.start, block.listed.size
-    labels = np.empty(size, dtype=np.int32)
-    unary, lead = np.empty((r, shape.n_clusters)), np.empty(r)
+    labels = block.empty("labels", (size,), np.int32)
+    unary, lead = block.empty("unary", (r, shape.n_clusters)), block.empty("lead", (r,))
     counter = Counter(shape, distortion)
     total, first = 0.0, 0
     size = _SMALL if shape.form is not None else _LARGE

@@ -19,6 +19,7 @@ from coterie.data.labels import without_gaps, write_labels
 from coterie.data.opening import open_rows
 from coterie.data.passes import check_blocks, fold, join, map_blocks
 from coterie.data.preparing import centered, gather, keeping, map_listed
+from coterie.data.room import Room, make_room
 from coterie.data.rows import Block, MemoryRows, Rows, RowSource
 from coterie.data.scratch import Scratch
 from coterie.data.stored import StoredRows
@@ -32,6 +33,7 @@ __all__ = [
     "Engine",
     "MemoryRows",
     "ProcessEngine",
+    "Room",
     "RowSource",
     "Rows",
     "Scratch",
@@ -50,6 +52,7 @@ __all__ = [
     "is_stream",
     "join",
     "keeping",
+    "make_room",
     "map_blocks",
     "map_listed",
     "num_threads",

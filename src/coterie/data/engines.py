@@ -48,7 +48,11 @@ _AHEAD = 2  # blocks in flight for each worker: enough to keep it busy, few enou
 
 
 class Engine(Protocol):
-    """Runs a function on blocks, wherever it likes; the results come in the order of the blocks."""
+    """Runs a function on blocks, wherever it likes; the results come in the order of the blocks.
+
+    One that runs them in this process may say so by an attribute `shares_memory`: what blocks find
+    for their rows then need not be copied.
+    """
 
     def map(
         self, function: Callable[[Any, Any], Result], stretches: Iterable[Stretch], arguments: Any
@@ -58,6 +62,8 @@ class Engine(Protocol):
 
 class ThreadEngine:
     """The blocks side by side in `num_threads()` threads; kernels and BLAS let go of the lock."""
+
+    shares_memory = True  # what blocks write is seen here
 
     def map(
         self, function: Callable[[Any, Any], Result], stretches: Iterable[Stretch], arguments: Any

@@ -18,8 +18,8 @@ import numpy as np
 
 from coterie._typing import Array
 from coterie.data.engines import current_engine, one_blas_thread
+from coterie.data.room import Room
 from coterie.data.rows import Block, MemoryRows, Rows, Stretch
-from coterie.data.scratch import Scratch
 from coterie.exceptions import InvalidData
 from coterie.progress import count_blocks
 
@@ -63,6 +63,7 @@ def map_blocks(
     state: Any = None,
     listed: Array | None = None,
     listed_state: Any = None,
+    room: Room | None = None,
 ) -> Iterator[Result]:
     """Yield `function(block, arguments)` of every block, in the order of the blocks.
 
@@ -74,7 +75,7 @@ def map_blocks(
     rows : Rows
     function : callable
         A function of a module, so that another process can run it. It writes to nothing that it
-        is given.
+        is given but to `Block.empty`.
     arguments : NamedTuple of arrays and small objects, or one of these
         The same for every block.
     state : NamedTuple of arrays (n, ...), optional
@@ -83,23 +84,34 @@ def map_blocks(
         Some rows, sorted, that the function treats apart.
     listed_state : NamedTuple of arrays (r, ...), optional
         What belongs to the listed rows.
+    room : Room, optional
+        Where blocks that run in this process put what belongs to rows; `fold` is given it, too.
     """
-    edges = edges_of(rows)
-    stretches = [_stretch(rows, *edge, state, listed, listed_state) for edge in edges]
+    edges, runner = edges_of(rows), current_engine(rows.source)
+    if not getattr(runner, "shares_memory", False):
+        room = None
+    stretches = [_stretch(rows, *edge, state, listed, listed_state, room) for edge in edges]
     with one_blas_thread():
-        results = current_engine(rows.source).map(function, stretches, arguments)
+        results = runner.map(function, stretches, arguments)
         yield from count_blocks(results, len(edges))
 
 
 def _stretch(
-    rows: Rows, start: int, stop: int, state: Any, listed: Array | None, listed_state: Any
+    rows: Rows,
+    start: int,
+    stop: int,
+    state: Any,
+    listed: Array | None,
+    listed_state: Any,
+    room: Room | None,
 ) -> Stretch:
-    inside, own = _NOTHING, None
+    inside, own, first, last = _NOTHING, None, 0, 0
     if listed is not None:
-        first, last = np.searchsorted(listed, (start, stop))
+        first, last = np.searchsorted(listed, (start, stop)).tolist()
         inside, own = listed[first:last] - start, _part(listed_state, first, last)
     source = rows.source.cut(start, stop)
-    return Stretch(start, stop, source, rows.shift, _part(state, start, stop), inside, own)
+    here = None if room is None else room.part(start, stop, first, last)
+    return Stretch(start, stop, source, rows.shift, _part(state, start, stop), inside, own, here)
 
 
 def _part(state: Any, start: int, stop: int) -> Any:
@@ -113,14 +125,14 @@ def fold(
     parts: Iterable[Result],
     joined: tuple[str, ...] = (),
     lengths: tuple[int, ...] = (),
-    scratch: Scratch | None = None,
+    room: Room | None = None,
 ) -> Result:
     """The parts as one: numbers and arrays are added in their order.
 
     Parts are numbers, arrays, or NamedTuples of these; the fields of a NamedTuple that are named in
     `joined` belong to rows, and are put one behind the other instead. Where `lengths` says how
-    long they will be, they are copied as they come, so that no two copies are ever held, into
-    memory of `scratch` if it is given.
+    long they will be, they are copied as they come, so that no two copies are ever held. Fields
+    that have a place in the `room` of the pass belong to rows, too, and are or come to be there.
     """
     rest = iter(parts)
     first: Any = next(rest)
@@ -131,11 +143,13 @@ def fold(
     if not hasattr(first, "_fields"):
         return _added(first, rest)
     rows = {
-        name: _Joined(getattr(first, name), length, scratch)
+        name: _Joined(getattr(first, name), length)
         for name, length in zip_longest(joined, lengths, fillvalue=None)
         if name is not None
     }
-    total = {name: _own(getattr(first, name)) for name in first._fields if name not in joined}
+    for name, place in ({} if room is None else room.rows | room.listed).items():
+        rows[name] = _Joined(getattr(first, name), len(place), place)
+    total = {name: _own(getattr(first, name)) for name in first._fields if name not in rows}
     for part in rest:
         for name, pieces in rows.items():
             pieces.add(getattr(part, name))
@@ -156,25 +170,25 @@ def join(parts: Iterable[Array], length: int) -> Array:
 class _Joined:
     """Arrays that are put one behind the other, in an array of known length or in a list."""
 
-    def __init__(self, first: Array, length: int | None, scratch: Scratch | None = None) -> None:
-        self.pieces = [first]
-        self.filled = len(first)
-        self.room = None
-        if length is not None and length > len(first):
-            empty = np.empty if scratch is None else scratch.empty
-            self.room = empty((length, *first.shape[1:]), first.dtype)
-            self.room[: self.filled] = first
+    def __init__(self, first: Array, length: int | None, place: Array | None = None) -> None:
+        self.pieces: list[Array] = []
+        self.filled, self.place = 0, place
+        if place is None and length is not None and length > len(first):
+            self.place = np.empty((length, *first.shape[1:]), first.dtype)
+        self.add(first)
 
     def add(self, piece: Array) -> None:
-        if self.room is None:
+        if self.place is None:
             self.pieces.append(piece)
-        else:
-            self.room[self.filled : self.filled + len(piece)] = piece
-            self.filled += len(piece)
+            return
+        here = self.place[self.filled : self.filled + len(piece)]
+        self.filled += len(piece)
+        if not np.may_share_memory(piece, here):  # else the block has put it there
+            here[...] = piece
 
     def whole(self) -> Array:
-        if self.room is not None:
-            return self.room
+        if self.place is not None:
+            return self.place
         return self.pieces[0] if len(self.pieces) == 1 else np.concatenate(self.pieces)
 
 

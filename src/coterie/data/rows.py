@@ -145,6 +145,7 @@ class Stretch(NamedTuple):
     state: Any
     listed: Array
     listed_state: Any
+    room: dict[str, Array] | None = None
 
     def read(self) -> Block:
         """The block with its rows."""
@@ -169,6 +170,8 @@ class Block(NamedTuple):
         Positions in the block of those of its rows that were listed, sorted.
     listed_state : NamedTuple of arrays, or None
         The part for these rows of the arrays given with the list.
+    room : dict of arrays, or None
+        Where results that belong to rows may be put: see `empty`.
     """
 
     start: int
@@ -178,6 +181,14 @@ class Block(NamedTuple):
     state: Any = None
     listed: Array = _NOTHING
     listed_state: Any = None
+    room: dict[str, Array] | None = None
+
+    def empty(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        """An array to be filled and returned as the result's field of this name."""
+        here = None if self.room is None else self.room.get(name)
+        if here is not None and here.shape == shape and here.dtype == dtype:
+            return here
+        return np.empty(shape, dtype)
 
     def chunks(self, extra: int = 0, size: int = _CHUNK_BYTES) -> Iterator[tuple[int, int, Any]]:
         """Yield (lo, hi, rows lo..hi of the block) in pieces of `size` bytes with `extra` columns

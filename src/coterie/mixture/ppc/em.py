@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie._typing import FloatArray
 from coterie.constraints import Constraints
-from coterie.data import Rows, fold, map_blocks, one_blas_thread
+from coterie.data import Rows, fold, make_room, map_blocks, one_blas_thread
 from coterie.exceptions import UnboundedObjective
 from coterie.mixture.ppc.core import CoreGraph
 from coterie.mixture.ppc.gaussians import (
@@ -287,18 +287,18 @@ def expect(
     E-step before left; `weights` say how often rows count.
     """
     index = core.core
+    wide = (index.rows.size, mixture.weights.size)
+    room = make_room(core.scratch, {}, listed={"core": (wide, np.float64)})
     free = fold(
-        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows),
-        joined=("core",),
-        lengths=(index.rows.size,),
-        scratch=core.scratch,
+        map_blocks(rows, free_sums, mixture, state=weights, listed=index.rows, room=room),
+        room=room,
     )
     counts = free.moments.counts.reshape(mixture.shape.n_clusters, -1).sum(axis=1)
     if not core.parts:
         return Expectation(free.log_likelihood, free.moments, counts, None)
     posterior, share = core_posterior(core, free.core, mixture, last, final=False)
-    room = core.scratch.empty((index.rows.size, mixture.shape.n_clusters), np.float64)
-    resp = index.expand(posterior.marginals, room)
+    wide = (index.rows.size, mixture.shape.n_clusters)
+    resp = index.expand(posterior.marginals, core.scratch.empty(wide, np.float64))
     if share is not None:
         resp = np.repeat(resp, mixture.shape.per_cluster, axis=1) * share
     if core.copies is not None:

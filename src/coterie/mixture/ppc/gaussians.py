@@ -124,7 +124,7 @@ def free_sums(block: Block, mixture: Mixture) -> FreeSums:
     total = 0.0
     weights = block.state.weights
     moments = no_moments(mixture.means, mixture.shape.covariance)
-    core = np.empty((block.listed.size, mixture.weights.size))
+    core = block.empty("core", (block.listed.size, mixture.weights.size))
     for lo, hi, chunk, values in _log_joints(block, mixture):
         listed = slice(*np.searchsorted(block.listed, (lo, hi)))
         inside = block.listed[listed] - lo

@@ -131,7 +131,7 @@ def free_sums(block: Block, components: Components) -> FreeSums:
     """What an iteration needs of a block, by its `RowWeights`."""
     family, truncation = components.family, len(components.log_weights)
     sums, entropy = np.zeros((truncation, family.width)), 0.0
-    unary = np.empty((block.listed.size, truncation))
+    unary = block.empty("unary", (block.listed.size, truncation))
     weights = block.state.weights
     for lo, hi, rows in _pieces(block, truncation):
         logits = components.score(rows)

@@ -18,7 +18,15 @@ import numpy as np
 from scipy.special import betaln, digamma, gammaln
 
 from coterie._typing import Array, FloatArray, IntArray
-from coterie.data import Rows, fold, join, map_blocks, map_listed, one_blas_thread
+from coterie.data import (
+    Rows,
+    fold,
+    join,
+    make_room,
+    map_blocks,
+    map_listed,
+    one_blas_thread,
+)
 from coterie.exceptions import InfeasibleConstraints
 from coterie.inference import NoFeasibleLabels, feasible_start, pairwise_model
 from coterie.mixture.tvclust import _kernels as kernels
@@ -264,6 +272,8 @@ def _expectation(
 ) -> tuple[FloatArray, FloatArray, float]:
     """New statistics, responsibilities (s, T) of the nodes, and the entropy of all q(z)."""
     evidence, core = data.evidence, data.evidence.core
+    wide = (core.rows.size, old.node_resp.shape[1])
+    room = make_room(evidence.scratch, {}, listed={"unary": (wide, np.float64)})
     free = fold(
         map_blocks(
             data.rows,
@@ -271,10 +281,9 @@ def _expectation(
             old.components(data.family),
             state=RowWeights(data.weights),
             listed=core.rows,
+            room=room,
         ),
-        joined=("unary",),
-        lengths=(core.rows.size,),
-        scratch=evidence.scratch,
+        room=room,
     )
     if not core.n_nodes:
         return free.statistics, old.node_resp, free.entropy
@@ -286,8 +295,7 @@ def _expectation(
             rng.permutation(core.n_nodes), unary, core.indptr, core.indices, odds,
             evidence.forbidden, evidence.pinned, node_resp,
         )  # fmt: skip
-    room = evidence.scratch.empty((core.rows.size, node_resp.shape[1]), np.float64)
-    resp = core.expand(node_resp, room)
+    resp = core.expand(node_resp, evidence.scratch.empty(wide, np.float64))
     if data.weights.size:
         resp *= data.weights[core.rows, None]
     inside = fold(map_listed(data.rows, core_sums, data.family, core.rows, CoreResp(resp)))
