@@ -14,6 +14,7 @@ from coterie.active.events import Event, Timeline
 from coterie.active.knowledge import Knowledge
 from coterie.active.known import make_constraints
 from coterie.active.log.answer_table import AnswerTable
+from coterie.active.log.event_rows import COLUMNS, event_of, row_of
 from coterie.active.log.lock import FileLock
 from coterie.active.log.row_ids import (
     RowChanges,
@@ -26,7 +27,7 @@ from coterie.active.log.row_ids import (
 from coterie.active.log.schema import MIGRATIONS, statements
 from coterie.active.log.sums import add_functions, damages, sum_schema
 from coterie.active.log.undisturbed import undisturbed
-from coterie.active.query import ANSWERS, Answer
+from coterie.active.query import Answer
 from coterie.constraints import Constraints
 from coterie.exceptions import AnswerNotSaved, AnswersMismatch, CoterieError
 from coterie.files import new_file
@@ -40,7 +41,8 @@ _HEADER = 100  # bytes, of every SQLite file
 # that log could be reset under another connection, so there is none: who writes is the only reader.
 # EXTRA matters where a file system has no such log, and SQLite goes back to a journal.
 _SETTINGS = ("locking_mode=EXCLUSIVE", "synchronous=EXTRA", "foreign_keys=ON")
-_COLUMNS = "number, i, j, answer, certainty, annotator, time, phase, why, gain, target, text, step"
+_INSERT = f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM events ORDER BY id"
 
 
 class AnswerStore(AnswerTable):
@@ -263,13 +265,10 @@ class AnswerStore(AnswerTable):
         `key` names the request that they came with, and is written in the same transaction:
         `numbers_of(key)` then tells whether it was carried out, also after a sudden death.
         """
-        rows = [self._row(event) for event in events]
-        marks = ", ".join("?" * (len(_COLUMNS.split(",")) + 1))
+        rows = [row_of(event) for event in events]
         with self._transaction():
             before = self._last_event()
-            self._db.executemany(
-                f"INSERT INTO events (operation, {_COLUMNS}) VALUES ({marks})", rows
-            )
+            self._db.executemany(_INSERT, rows)
             if key is not None:
                 request = (key, before + 1, self._last_event())
                 self._db.execute("INSERT INTO requests VALUES (?, ?, ?)", request)
@@ -292,46 +291,12 @@ class AnswerStore(AnswerTable):
         )
         return [number for (number,) in numbers]
 
-    @staticmethod
-    def _row(event: Event) -> tuple[Any, ...]:
-        answer = event.answer
-        values: tuple[Any, ...] = (None,) * 8
-        if answer is not None:
-            values = (answer.number, *answer.rows, answer.answer, answer.certainty)
-            values += (answer.annotator, answer.time, answer.phase)
-        else:
-            values = (*values[:5], event.annotator, *values[6:])
-        details = event.details or {}
-        asked = details.get("why"), details.get("gain")
-        return (event.operation, *values, *asked, event.target, event.text, event.step)
-
     def events(self) -> Iterator[Event]:
         """All events, oldest first."""
-        query = f"SELECT operation, {_COLUMNS} FROM events ORDER BY id"
-        for (
-            operation,
-            number,
-            i,
-            j,
-            word,
-            sure,
-            who,
-            time,
-            phase,
-            why,
-            gain,
-            target,
-            text,
-            step,
-        ) in self._db.execute(query):
-            asked = {"why": why, "gain": gain}
-            if operation == "answer":
-                if word not in ANSWERS:
-                    raise self._unusable(f"answer {number} is {word!r}")
-                answer = Answer(number, (i, j), word, sure, who, time, phase, step)
-                yield Event(operation, answer, target, asked, text, step)
-            else:
-                yield Event(operation, None, target, asked, text, step, who)
+        try:
+            yield from map(event_of, self._db.execute(_SELECT))
+        except LookupError as error:
+            raise self._unusable(str(error)) from error
 
     @property
     def facts(self) -> dict[str, str]:
