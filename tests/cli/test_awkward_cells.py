@@ -273,3 +273,30 @@ def test_columns_set_by_spaces_below_remarks(folder, fit):
     assert right
     assert "2 lines above the header left out" in said
     assert "Clustered by 1 number, 1 category; dropped: time (numbers the rows)" in said
+
+
+def test_digits_of_other_scripts_are_digits(folder, fit):
+    """What forms in Japan and Egypt are filled in with; they had become categories."""
+    scripts = {"wide": 0xFF10, "arabic": 0x660, "hindi": 0x966}
+    texts = {name: [f"{x:.1f}" for x in numbers()] for name in scripts}
+    for name, zero in scripts.items():
+        signs = {ord(str(digit)): chr(zero + digit) for digit in range(10)}
+        signs[ord(".")] = {"wide": "．", "arabic": "٫", "hindi": "."}[name]
+        texts[name] = [text.translate(signs) for text in texts[name]]
+    write("d.csv", texts)
+    said, right = fit("d.csv", "--scale")
+    assert right
+    assert "Clustered by 3 numbers\n" in said
+
+
+def test_a_file_of_whole_numbers_and_words_without_a_header(folder, fit, rows):
+    """Its first row had become the names of the columns, and was not clustered."""
+    x = numbers().astype(int)
+    write("d.csv", {x[0]: x[1:], "ok": [("ok", "bad")[t % 2] for t in range(1, N)]})
+    said, _ = fit("d.csv", "--features", "column_1")
+    assert "it is a row, and columns are numbered" in said
+    assert len(rows("out.csv")) == N
+    write("d.csv", {"2019": x, "town": [("Ulm", "Rom")[t % 2] for t in range(N)]})
+    said, right = fit("d.csv", "--features", "2019", "--force")
+    assert right
+    assert "it is a row" not in said

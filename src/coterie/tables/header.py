@@ -133,21 +133,26 @@ def _reads(cell: str) -> bool:
 def is_row(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row of a table is no header but a row as those below it.
 
-    It is, if it has a number wherever those have one, and one of them has decimals: columns may be
-    called 1, 2, 3 or by years.
+    It is, if it has a number wherever those have one, and one of them has decimals, or a word that
+    is in its column again: columns may be called 1, 2, 3 or by years.
 
     >>> is_row([["5.1", "a"], ["4.9", "b"]]), is_row([["2019", "2020"], ["4.9", "3"]])
     (True, False)
+    >>> is_row([["5", "a"], ["4", "b"], ["7", "a"]])
+    True
     """
     first, below = rows[0], rows[1:]
     if not below or any(len(row) != len(first) for row in below):
         return False
-    columns = list(zip(*rows, strict=True))
-    of_numbers = [column for column in columns if _is_number(column[1:])]
+    of_numbers, of_words = [], []
+    for column in zip(*rows, strict=True):
+        (of_numbers if _is_number(column[1:]) else of_words).append(column)
     if not of_numbers or not all(_is_number(column[:1]) for column in of_numbers):
         return False
     names = [_NUMBER.fullmatch(column[0].strip()) for column in of_numbers]
-    return any(name is not None and name["decimals"] for name in names)
+    if any(name is not None and name["decimals"] for name in names):
+        return True
+    return any(name.strip() and name in below for name, *below in of_words)
 
 
 def parted_by_spaces(lines: Sequence[str]) -> bool:
