@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -300,3 +301,24 @@ def test_a_file_of_whole_numbers_and_words_without_a_header(folder, fit, rows):
     said, right = fit("d.csv", "--features", "2019", "--force")
     assert right
     assert "it is a row" not in said
+
+
+def test_amounts_that_are_left_out_as_texts_are_told(folder, fit):
+    x = numbers()
+    write(
+        "d.csv",
+        {
+            "lat": [f"{v:.0f}°{t % 60}'{17 * t % 60}\"N" for t, v in enumerate(x)],
+            "rated": [f"{v:.3f}{('*', '†', '')[t % 3]}" for t, v in enumerate(x)],
+            "phone": [f"+49 30 {501234 + 77 * t}" for t in range(N)],
+            "host": [f"10.0.{t}.{t % 7}" for t in range(N)],
+            "x": x,
+        },
+    )
+    said, right = fit("d.csv")
+    assert right
+    for name, text in (("lat", "°"), ("rated", "*")):
+        assert re.search(rf"{name} \(all different, as '[^,]*\{text}[^,]*': if these are", said), (
+            said
+        )
+    assert "phone (all different), host (all different)" in said
