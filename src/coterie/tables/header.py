@@ -144,7 +144,8 @@ def is_row(rows: Sequence[Sequence[str]]) -> bool:
     first, below = rows[0], rows[1:]
     if not below or any(len(row) != len(first) for row in below):
         return False
-    of_numbers, of_words = [], []
+    of_numbers: list[Sequence[str]] = []
+    of_words: list[Sequence[str]] = []
     for column in zip(*rows, strict=True):
         (of_numbers if _is_number(column[1:]) else of_words).append(column)
     if not of_numbers or not all(_is_number(column[:1]) for column in of_numbers):
