@@ -322,3 +322,41 @@ def test_amounts_that_are_left_out_as_texts_are_told(folder, fit):
             said
         )
     assert "phone (all different), host (all different)" in said
+
+
+@pytest.mark.parametrize("sign", [" ", "\t"])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_table_as_r_writes_it(folder, fit, rows, sign, quote):
+    """write.table has no name for the names of rows; the header had become one column's."""
+    if quote:
+        names = [f'"row {t} of {N}"' for t in range(N)]
+    else:
+        names = [str(t + 1) for t in range(N)]
+    with open("d.txt", "w") as file:
+        file.write(sign.join(f"{quote}{name}{quote}" for name in ("mpg", "cyl")) + "\n")
+        for t, v in enumerate(numbers()):
+            file.write(sign.join([names[t], f"{v:.3f}", str(4 + 2 * GROUP[t])]) + "\n")
+    said, right = fit("d.txt", "--scale")
+    assert right
+    assert "the header has no name for the first column; it is called 'row'" in said
+    why = "all different" if quote else "numbers the rows"
+    assert f"Clustered by 2 numbers; dropped: row ({why})\n" in said
+    assert rows("out.csv")[7]["row"] == names[7].strip('"')
+
+
+def test_three_words_below_two_are_no_names_of_rows(folder, run):
+    with open("d.csv", "w") as file:
+        file.write("full name\n" + "".join(f"Ann{t} Lee {g}\n" for t, g in enumerate(GROUP)))
+    assert "full name (all different)" in run("fit", "d.csv", "-k", 2).output
+
+
+def test_files_that_are_no_text_say_what_they_are(folder, run):
+    for start, remedy in (
+        (b"PK\x03\x04", "name it .xlsx"),
+        (b"\xd0\xcf\x11\xe0", "save it as .xlsx"),
+        (b"PAR1", "name it .parquet"),
+        (b"SQLite format 3\0", "name it .sqlite"),
+    ):
+        with open("d.csv", "wb") as file:
+            file.write(start + b"\0\1\2")
+        assert remedy in run("fit", "d.csv", "-k", 2).output

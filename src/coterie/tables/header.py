@@ -15,8 +15,10 @@ from coterie.words import counted
 __all__ = [
     "MOST_COLUMNS",
     "NO_HEADER",
+    "ROW_NAMES",
     "check_width",
     "distinct_names",
+    "has_row_names",
     "header_at",
     "is_row",
     "numbered",
@@ -26,6 +28,7 @@ __all__ = [
 
 MOST_COLUMNS = 100_000
 NO_HEADER = "the first line holds numbers as the others do: it is a row, and columns are numbered"
+ROW_NAMES = "the header has no name for the first column; it is called 'row'"
 _NUMBER = re.compile(r"[+-]?\d+(?P<decimals>[.,]\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -154,6 +157,26 @@ def is_row(rows: Sequence[Sequence[str]]) -> bool:
     if any(name is not None and name["decimals"] for name in names):
         return True
     return any(name.strip() and name in below for name, *below in of_words)
+
+
+def has_row_names(rows: Sequence[Sequence[str]], *, counting: bool) -> bool:
+    """Whether the header has no name for the first column, as where R writes the names of rows.
+
+    These all differ, or are 1, 2, 3 if `counting`, and one of the other columns holds numbers.
+
+    >>> cars = [["mpg", "cyl"], ["Mazda RX4", "21", "6"], ["Datsun", "22.8", "4"]]
+    >>> has_row_names(cars, counting=False), has_row_names(cars, counting=True)
+    (True, False)
+    """
+    header, below = rows[0] if rows else [], rows[1:]
+    if len(below) < 2 or not header or any(len(row) != len(header) + 1 for row in below):
+        return False
+    names, *others = zip(*below, strict=True)
+    if counting and names != tuple(map(str, range(1, len(names) + 1))):
+        return False
+    if len(set(names)) < len(names) or not all(header) or any(map(_reads, header)):
+        return False
+    return any(map(_is_number, others))
 
 
 def parted_by_spaces(lines: Sequence[str]) -> bool:
