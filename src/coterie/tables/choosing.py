@@ -29,7 +29,7 @@ _SURELY_ID = re.compile(r"(^|[ _.-])(id|ID|Id)$|[a-z](Id|ID)$")
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\u0e01-\u0e3a]")  # Japanese, Chinese, Thai
 _TUPLE = re.compile(r"\s*\(?\s*-?\d+(\.\d+)?(\s*[,;]\s*-?\d+(\.\d+)?)+\s*\)?\s*", re.ASCII)
 # 12.5*, 48°44'N, 12 ± 3: not telephone numbers, addresses of computers and versions.
-_ALMOST_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s*\d[\d.,]*(\D{1,4}|\s?[±°].*)")
+_ALMOST_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s*\d[\d.,]*(\s?[^\w\s]{1,3}|\s?[±°].*)")
 _PLAIN = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
 _VECTOR = re.compile(r"\s*\[\s*([-+.\d]|\]|nan|NaN|null)")
 
