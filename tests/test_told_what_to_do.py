@@ -10,8 +10,11 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from coterie import Constraints, PCKMeans
+from coterie import Constraints, GPKMeans, PCKMeans
 from coterie.base import ConstrainedClusterer
 from coterie.exceptions import InvalidConstraints, InvalidData, UnknownParameter
 
@@ -63,6 +66,21 @@ def test_a_misspelt_parameter_is_told_the_right_one() -> None:
         PCKMeans(n_cluster=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"no parameter 'colour'. It has n_clusters, "):
         PCKMeans(colour=3)  # type: ignore[call-arg]
+
+
+def test_a_misspelt_parameter_of_a_grid_is_told_the_right_one() -> None:
+    """scikit-learn's own words are a list of all names."""
+    words = r"PCKMeans has no parameter 'n_cluster'. Did you mean 'n_clusters'"
+    whole = make_pipeline(StandardScaler(), PCKMeans(3))
+    for search in (
+        GridSearchCV(PCKMeans(3), {"n_cluster": [2, 3]}),
+        GridSearchCV(whole, {"pckmeans__n_cluster": [2, 3]}),
+        GridSearchCV(GPKMeans(PCKMeans(3)), {"estimator__n_cluster": [2, 3]}),
+    ):
+        with pytest.raises(ValueError, match=words):
+            search.fit(X)
+    assert PCKMeans(3).set_params(n_clusters=4).n_clusters == 4
+    assert GPKMeans(PCKMeans(3)).set_params(estimator__n_clusters=4).estimator.n_clusters == 4
 
 
 def test_estimators_of_others_may_take_anything() -> None:

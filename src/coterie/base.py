@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, Self
 
@@ -120,13 +120,17 @@ def _with_names_meant(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **parameters: Any) -> None:
-        for name in parameters:
-            if name not in known:
-                hint = nearest(name, known) or f" It has {', '.join(known)}."
-                raise UnknownParameter(f"{type(self).__name__} has no parameter {name!r}.{hint}")
+        _refuse_unknown(self, parameters, known)
         init(self, *args, **parameters)
 
     return checked
+
+
+def _refuse_unknown(estimator: Any, names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known) or f" It has {', '.join(known)}."
+            raise UnknownParameter(f"{type(estimator).__name__} has no parameter {name!r}.{hint}")
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):
@@ -166,6 +170,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):
         if pairs.exclusive.rows.size and not self._keeps_groups:
             pairs = written_for(pairs, type(self).__name__)
         return X, pairs, check_sample_weight(sample_weight, X.shape[0])
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; those of a part of it as part__name."""
+        names = [name.partition("__")[0] for name in params]
+        _refuse_unknown(self, names, list(self.get_params(deep=False)))
+        super().set_params(**params)
+        return self
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> NDArray[Any]:
         """Fit and return `labels_`, (n_samples,); arguments as in `fit`."""

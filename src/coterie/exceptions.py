@@ -127,8 +127,11 @@ class InvalidParameter(CoterieError, ValueError):
     """A parameter value that is not understood; the message lists what is."""
 
 
-class UnknownParameter(CoterieError, TypeError):
-    """An estimator does not have a parameter of this name."""
+class UnknownParameter(CoterieError, TypeError, ValueError):
+    """An estimator does not have a parameter of this name.
+
+    Python has a TypeError for that when one is made, scikit-learn a ValueError in `set_params`.
+    """
 
 
 class TooWide(CoterieError, ValueError):

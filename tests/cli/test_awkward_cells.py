@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -273,3 +274,89 @@ def test_columns_set_by_spaces_below_remarks(folder, fit):
     assert right
     assert "2 lines above the header left out" in said
     assert "Clustered by 1 number, 1 category; dropped: time (numbers the rows)" in said
+
+
+def test_digits_of_other_scripts_are_digits(folder, fit):
+    """What forms in Japan and Egypt are filled in with; they had become categories."""
+    scripts = {"wide": 0xFF10, "arabic": 0x660, "hindi": 0x966}
+    texts = {name: [f"{x:.1f}" for x in numbers()] for name in scripts}
+    for name, zero in scripts.items():
+        signs = {ord(str(digit)): chr(zero + digit) for digit in range(10)}
+        signs[ord(".")] = {"wide": "．", "arabic": "٫", "hindi": "."}[name]
+        texts[name] = [text.translate(signs) for text in texts[name]]
+    write("d.csv", texts)
+    said, right = fit("d.csv", "--scale")
+    assert right
+    assert "Clustered by 3 numbers\n" in said
+
+
+def test_a_file_of_whole_numbers_and_words_without_a_header(folder, fit, rows):
+    """Its first row had become the names of the columns, and was not clustered."""
+    x = numbers().astype(int)
+    write("d.csv", {x[0]: x[1:], "ok": [("ok", "bad")[t % 2] for t in range(1, N)]})
+    said, _ = fit("d.csv", "--features", "column_1")
+    assert "it is a row, and columns are numbered" in said
+    assert len(rows("out.csv")) == N
+    write("d.csv", {"2019": x, "town": [("Ulm", "Rom")[t % 2] for t in range(N)]})
+    said, right = fit("d.csv", "--features", "2019", "--force")
+    assert right
+    assert "it is a row" not in said
+
+
+def test_amounts_that_are_left_out_as_texts_are_told(folder, fit):
+    x = numbers()
+    write(
+        "d.csv",
+        {
+            "lat": [f"{v:.0f}°{t % 60}'{17 * t % 60}\"N" for t, v in enumerate(x)],
+            "rated": [f"{v:.3f}{('*', '†', '')[t % 3]}" for t, v in enumerate(x)],
+            "phone": [f"+49 30 {501234 + 77 * t}" for t in range(N)],
+            "host": [f"10.0.{t}.{t % 7}" for t in range(N)],
+            "x": x,
+        },
+    )
+    said, right = fit("d.csv")
+    assert right
+    for name, text in (("lat", "°"), ("rated", "*")):
+        assert re.search(rf"{name} \(all different, as '[^,]*\{text}[^,]*': if these are", said), (
+            said
+        )
+    assert "phone (all different), host (all different)" in said
+
+
+@pytest.mark.parametrize("sign", [" ", "\t"])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_table_as_r_writes_it(folder, fit, rows, sign, quote):
+    """write.table has no name for the names of rows; the header had become one column's."""
+    if quote:
+        names = [f'"row {t} of {N}"' for t in range(N)]
+    else:
+        names = [str(t + 1) for t in range(N)]
+    with open("d.txt", "w") as file:
+        file.write(sign.join(f"{quote}{name}{quote}" for name in ("mpg", "cyl")) + "\n")
+        for t, v in enumerate(numbers()):
+            file.write(sign.join([names[t], f"{v:.3f}", str(4 + 2 * GROUP[t])]) + "\n")
+    said, right = fit("d.txt", "--scale")
+    assert right
+    assert "the header has no name for the first column; it is called 'row'" in said
+    why = "all different" if quote else "numbers the rows"
+    assert f"Clustered by 2 numbers; dropped: row ({why})\n" in said
+    assert rows("out.csv")[7]["row"] == names[7].strip('"')
+
+
+def test_three_words_below_two_are_no_names_of_rows(folder, run):
+    with open("d.csv", "w") as file:
+        file.write("full name\n" + "".join(f"Ann{t} Lee {g}\n" for t, g in enumerate(GROUP)))
+    assert "full name (all different)" in run("fit", "d.csv", "-k", 2).output
+
+
+def test_files_that_are_no_text_say_what_they_are(folder, run):
+    for start, remedy in (
+        (b"PK\x03\x04", "name it .xlsx"),
+        (b"\xd0\xcf\x11\xe0", "save it as .xlsx"),
+        (b"PAR1", "name it .parquet"),
+        (b"SQLite format 3\0", "name it .sqlite"),
+    ):
+        with open("d.csv", "wb") as file:
+            file.write(start + b"\0\1\2")
+        assert remedy in run("fit", "d.csv", "-k", 2).output

@@ -223,3 +223,9 @@ def test_rows_that_came_and_went_and_many_clusters_are_shown():
     ax = plot_changes(many, many)
     assert len(ax.patches) == 60
     assert "others (171)" in {text.get_text() for text in ax.texts}
+
+
+def test_no_learning_curve_is_nothing_to_draw():
+    for nothing in ({}, []):
+        with pytest.raises(InvalidParameter, match="curves is empty"):
+            plot_learning_curve(nothing)

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,9 @@ from pyarrow import feather, parquet
 from scipy import sparse
 
 from coterie.exceptions import InvalidData, MissingDependency
+from coterie.tables import Choices, Recipe, columns_used, open_table
 from coterie.tables import delimited as reader
+from coterie.tables.formats import DURATION
 from coterie.tables.reading import read_table
 from coterie.tables.table import MISSING_WORDS, Column, missing
 from coterie.tables.writing import write_table
@@ -269,3 +272,23 @@ def test_a_lone_carriage_return_beside_quotes(raw, n_rows, tmp_path):
         table = read_table(path)
         assert table.n_rows == n_rows
         assert list(table.column("a").texts()) == ["x", "y, z"]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_durations_are_seconds_as_numbers_and_as_texts(tmp_path, unit):
+    """What a data frame of pandas or polars writes; it had been refused."""
+    given = [None, *(timedelta(seconds=7_211 * t) for t in range(30))]
+    table = pa.table(
+        {"d": pa.array(given).cast(pa.duration(unit)), "x": [t % 7 for t in range(31)]}
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    read = read_table(tmp_path / "t.parquet")
+    seconds = [np.nan, *(7_211.0 * t for t in range(30))]
+    np.testing.assert_array_equal(read.column("d").numbers.values, seconds)
+    texts = Column("d", read.column("d").texts())
+    np.testing.assert_array_equal(texts.read(DURATION).values, seconds)
+    for found in (read, open_table(tmp_path / "t.parquet")):
+        impute = Choices(impute=True)
+        recipe = found.learn(impute) if hasattr(found, "learn") else Recipe.learn(found, impute)
+        assert columns_used(recipe) == "2 numbers"
+        np.testing.assert_array_equal(recipe.apply(read).X[1:, 0], seconds[1:])

@@ -100,6 +100,10 @@ def _named(curves: Any) -> tuple[list[Any], list[str]]:
     else:
         many = [curves] if hasattr(curves, "budgets") else list(curves)
         names = [getattr(curve, "name", "") for curve in many]
+    if not many:
+        raise InvalidParameter(
+            "curves is empty; give one of coterie.active.learning_curve or more."
+        )
     for curve in many:
         if not hasattr(curve, "budgets"):
             raise InvalidParameter(

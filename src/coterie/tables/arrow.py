@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+_TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # to a second
 _NUMBER_BYTES = 1 << 27  # of a batch of a file that has numbers only
 
 
@@ -128,7 +129,7 @@ def kind_of_type(kind: Any) -> str:
         kind = kind.value_type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
         return "number"
-    if types.is_decimal(kind):
+    if types.is_decimal(kind) or types.is_duration(kind):
         return "number"
     if types.is_timestamp(kind) or types.is_date(kind) or types.is_time(kind):
         return "date"
@@ -147,10 +148,12 @@ def texts_of_arrow(values: Any) -> Any:
     """Values of any type as Arrow's texts."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     try:
-        return compute.cast(_plain(values), arrow.large_string())
+        if not arrow.types.is_duration(values.type):  # it would count ticks
+            return compute.cast(_plain(values), arrow.large_string())
     except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):  # lists and the like
-        listed = [None if value is None else str(value) for value in values.to_pylist()]
-        return arrow.array(listed, arrow.large_string())
+        pass
+    listed = [None if value is None else str(value) for value in values.to_pylist()]
+    return arrow.array(listed, arrow.large_string())
 
 
 def any_has(values: Any, pattern: str) -> bool:
@@ -163,7 +166,7 @@ def arrow_seconds(values: Any) -> NDArray[np.float64]:
     """Dates in seconds since 1970, times of the day since midnight (n,); NaN where missing."""
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     if arrow.types.is_time(values.type):
-        unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[values.type.unit]
+        unit = _TICKS[values.type.unit]
         whole = arrow.int32() if arrow.types.is_time32(values.type) else arrow.int64()
         plain = compute.cast(compute.cast(values, whole), arrow.int64())
     else:
@@ -187,10 +190,16 @@ def arrow_vectors(values: Any) -> NDArray[Any] | None:
 
 
 def arrow_numbers(values: Any, missing: Sequence[str] = MISSING_WORDS) -> NDArray[Any] | None:
-    """See `Column.numbers`; None if some value is not what pyarrow reads as a number."""
+    """See `Column.numbers`; None if some value is not what pyarrow reads as a number.
+
+    Durations are seconds, as those that are written as texts are.
+    """
     arrow, compute = import_module("pyarrow"), import_module("pyarrow.compute")
     kind = kind_of_type(values.type)
     values = _plain(values)
+    if arrow.types.is_duration(values.type):
+        ticks = compute.cast(compute.cast(values, arrow.int64()), arrow.float64(), safe=False)
+        return np.asarray(ticks.to_numpy()) / _TICKS[values.type.unit]
     if kind == "number" and arrow.types.is_float32(values.type):
         return np.asarray(values.to_numpy())
     if kind == "text" and not arrow.types.is_null(values.type):

@@ -28,6 +28,9 @@ _ID_NAME = re.compile(r"(?i)(^|[ _.-])(id|key|uuid|guid|index|idx|nr|no)$|Id$|ID
 _SURELY_ID = re.compile(r"(^|[ _.-])(id|ID|Id)$|[a-z](Id|ID)$")
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\u0e01-\u0e3a]")  # Japanese, Chinese, Thai
 _TUPLE = re.compile(r"\s*\(?\s*-?\d+(\.\d+)?(\s*[,;]\s*-?\d+(\.\d+)?)+\s*\)?\s*", re.ASCII)
+# 12.5*, 48°44'N, 12 ± 3: not telephone numbers, addresses of computers and versions.
+_ALMOST_NUMBER = re.compile(r"\s*[^\w\s]{0,2}\s*\d[\d.,]*(\s?[^\w\s]{1,3}|\s?[±°].*)")
+_PLAIN = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
 _VECTOR = re.compile(r"\s*\[\s*([-+.\d]|\]|nan|NaN|null)")
 
 
@@ -228,6 +231,8 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
         reason = "all different" if different == known else f"{different} of {known} different"
         if _ID_NAME.search(summary.name):
             reason = f"an id: {reason}"
+        elif (example := _like_amounts(counts)) is not None:
+            reason += f", as {example!r}: if these are amounts, write them as numbers"
         return Use("drop", reason=reason)
     if different > limit:
         zeros = " that begin with 0" if summary.codes else ""
@@ -239,6 +244,14 @@ def _text(source: str, summary: ColumnSummary, asked: bool) -> Use:
             f"`categorical`{number}."
         )
     return Use("category")
+
+
+def _like_amounts(counts: dict[str, int]) -> str | None:
+    """One of the texts that are numbers with something that nobody reads, if nearly all are."""
+    some = list(counts)[:_FIRST_LOOK]
+    found = [text for text in some if _ALMOST_NUMBER.fullmatch(text)]
+    plain = sum(_PLAIN.fullmatch(text) is not None for text in some)
+    return found[0] if found and len(found) + plain >= _DISTINCT * len(some) else None
 
 
 def _mean_words(counts: dict[str, int]) -> float:

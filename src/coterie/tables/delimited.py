@@ -22,7 +22,9 @@ from coterie.exceptions import InvalidData
 from coterie.tables.arrow import give_back
 from coterie.tables.header import (
     NO_HEADER,
+    ROW_NAMES,
     distinct_names,
+    has_row_names,
     header_at,
     is_row,
     numbered,
@@ -37,6 +39,16 @@ __all__ = ["raw_bytes", "raw_text", "read_delimited"]
 
 _LONGEST_FIELD = 1 << 27  # letters; the csv module's own limit is far below a long text
 _FOR_EXCEL = re.compile(rb"\A(?:\xef\xbb\xbf)?sep=.\r?\n")  # says which sign parts values
+_BOM = b"\xef\xbb\xbf"
+# How files begin that are no text, and what to do with them.
+_OTHER_FILES = {
+    b"PK\x03\x04": "an Excel workbook (name it .xlsx) or a zip archive (unpack it)",
+    b"\xd0\xcf\x11\xe0": "a file of an Office before 2007; save it as .xlsx",
+    b"PAR1": "a Parquet file; name it .parquet",
+    b"ARROW1": "an Arrow file; name it .arrow",
+    b"SQLite format 3\0": "an SQLite database; name it .sqlite",
+    b"\x1f\x8b": "gzipped; let its name end in .gz",
+}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how such files begin
 _MARKS = ",;\t|"  # a tie goes to the comma
 _SPACES = re.compile(rb" +")
@@ -84,6 +96,11 @@ def _text_of(path: Path, raw: bytes, delimiter: str | None) -> _Text:
     lines = [line.rstrip("\r") for line in (start[:-1] if len(raw) > _FIRST_LOOK else start)]
     filled = [at for at, line in enumerate(lines) if line.strip()][:_LOOKED_AT]
     rows = [lines[at] for at in filled if not lines[at].startswith("#")]
+    for sign in (" ", "\t") if delimiter is None and filled[:1] == [0] else ():
+        quoted = sign == "\t" or all(line.startswith('"') for line in rows[1:])
+        if has_row_names([_values(line, sign) for line in rows], counting=not quoted):
+            named = f'"row"{sign}'.encode() + raw.removeprefix(_BOM)
+            return _Text(named, sign, True, (*notes, ROW_NAMES))
     if delimiter is None and parted_by_spaces(rows):
         text = _text_of(path, _SPACES.sub(b"\t", _MARGINS.sub(b"", raw)), "\t")
         return text._replace(notes=(*notes, *text.notes))
@@ -168,6 +185,9 @@ def raw_text(path: Path, raw: bytes) -> str:
 
 def _checked_bytes(path: Path) -> bytes:
     raw = _from_utf_16(path, raw_bytes(path))
+    for start, what in _OTHER_FILES.items():
+        if raw.startswith(start):
+            raise InvalidData(f"{path} is no text table but {what}.")
     nul = raw.find(b"\0")
     if nul >= 0:
         line = raw.count(b"\n", 0, nul) + 1

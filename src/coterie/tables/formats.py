@@ -7,6 +7,7 @@ values; which one, where several do, is decided for the whole table (`choosing`)
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -59,6 +60,18 @@ def _amount_with(letters: str, measure: str) -> re.Pattern[str]:
     )
 
 
+class _Signs(dict[int, str]):
+    """What `str.translate` asks for: digits of any script, and wide signs, as ASCII has them."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        digit = unicodedata.decimal(sign, None)
+        wide = chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else sign
+        self[code] = wide if digit is None else str(digit)
+        return self[code]
+
+
+_SIGNS = _Signs({ord("٫"): ".", ord("٬"): ",", ord("٪"): "%", ord("￥"): "¥"})
 _AMOUNT = _amount_with("[kKmMbB]", "°")
 # A letter alone is a unit, or stands for thousands, where the column bears it out: `choosing`.
 _SHORT = _amount_with("[kKMBG]", "[mglshtWVA]")
@@ -111,13 +124,19 @@ def _amount(text: str, point: str, short: bool = False) -> float:
     return -value if negative else value
 
 
+def _in_ascii(text: str) -> str:
+    """The same number in the digits that the patterns here know."""
+    return text if text.isascii() else text.translate(_SIGNS)
+
+
 def unit_of(text: str) -> str:
     """The currency, percent sign or measure that a number is written with, "" for none.
 
     >>> unit_of("$1,200"), unit_of("12 %"), unit_of("1.8 kg"), unit_of("7")
     ('$', '%', 'KG', '')
     """
-    found = _found(text.strip()) or _found(text.strip(), short=True)
+    text = _in_ascii(text.strip())
+    found = _found(text) or _found(text, short=True)
     return "" if found is None else _unit(found).upper()
 
 
@@ -149,10 +168,13 @@ def read_texts(texts: Iterable[Any], form: str) -> NDArray[np.float64]:
 
     >>> read_texts(["5,3", "1.200,50 €", "five"], "comma").tolist()
     [5.3, 1200.5, nan]
+    >>> read_texts(["１，２００", "١٢٫٥", "９％"], "point").tolist()
+    [1200.0, 12.5, 9.0]
     >>> (read_texts(["31.01.1970", "Feb 1, 1970 12:00"], "dmy") / DAY).tolist()
     [30.0, 31.5]
     """
     read = FORMATS[form]
     return np.array(
-        [read(text.strip()) if len(text) <= _LONGEST else np.nan for text in texts], dtype=float
+        [read(_in_ascii(text.strip())) if len(text) <= _LONGEST else np.nan for text in texts],
+        dtype=float,
     )

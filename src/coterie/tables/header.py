@@ -15,8 +15,10 @@ from coterie.words import counted
 __all__ = [
     "MOST_COLUMNS",
     "NO_HEADER",
+    "ROW_NAMES",
     "check_width",
     "distinct_names",
+    "has_row_names",
     "header_at",
     "is_row",
     "numbered",
@@ -26,6 +28,7 @@ __all__ = [
 
 MOST_COLUMNS = 100_000
 NO_HEADER = "the first line holds numbers as the others do: it is a row, and columns are numbered"
+ROW_NAMES = "the header has no name for the first column; it is called 'row'"
 _NUMBER = re.compile(r"[+-]?\d+(?P<decimals>[.,]\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -133,21 +136,47 @@ def _reads(cell: str) -> bool:
 def is_row(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row of a table is no header but a row as those below it.
 
-    It is, if it has a number wherever those have one, and one of them has decimals: columns may be
-    called 1, 2, 3 or by years.
+    It is, if it has a number wherever those have one, and one of them has decimals, or a word that
+    is in its column again: columns may be called 1, 2, 3 or by years.
 
     >>> is_row([["5.1", "a"], ["4.9", "b"]]), is_row([["2019", "2020"], ["4.9", "3"]])
     (True, False)
+    >>> is_row([["5", "a"], ["4", "b"], ["7", "a"]])
+    True
     """
     first, below = rows[0], rows[1:]
     if not below or any(len(row) != len(first) for row in below):
         return False
-    columns = list(zip(*rows, strict=True))
-    of_numbers = [column for column in columns if _is_number(column[1:])]
+    of_numbers: list[Sequence[str]] = []
+    of_words: list[Sequence[str]] = []
+    for column in zip(*rows, strict=True):
+        (of_numbers if _is_number(column[1:]) else of_words).append(column)
     if not of_numbers or not all(_is_number(column[:1]) for column in of_numbers):
         return False
     names = [_NUMBER.fullmatch(column[0].strip()) for column in of_numbers]
-    return any(name is not None and name["decimals"] for name in names)
+    if any(name is not None and name["decimals"] for name in names):
+        return True
+    return any(name.strip() and name in below for name, *below in of_words)
+
+
+def has_row_names(rows: Sequence[Sequence[str]], *, counting: bool) -> bool:
+    """Whether the header has no name for the first column, as where R writes the names of rows.
+
+    These all differ, or are 1, 2, 3 if `counting`, and one of the other columns holds numbers.
+
+    >>> cars = [["mpg", "cyl"], ["Mazda RX4", "21", "6"], ["Datsun", "22.8", "4"]]
+    >>> has_row_names(cars, counting=False), has_row_names(cars, counting=True)
+    (True, False)
+    """
+    header, below = rows[0] if rows else [], rows[1:]
+    if len(below) < 2 or not header or any(len(row) != len(header) + 1 for row in below):
+        return False
+    names, *others = zip(*below, strict=True)
+    if counting and names != tuple(map(str, range(1, len(names) + 1))):
+        return False
+    if len(set(names)) < len(names) or not all(header) or any(map(_reads, header)):
+        return False
+    return any(map(_is_number, others))
 
 
 def parted_by_spaces(lines: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.svm import SVC
 
 from coterie import Constraints, Mosaic
+from coterie.cluster.mosaic import everyone
 from coterie.cluster.mosaic.beliefs import form_beliefs, merit, start_from
 from coterie.cluster.mosaic.clusters import fill_clusters
 from coterie.cluster.mosaic.evidence import Evidence
@@ -34,6 +35,19 @@ def test_an_empty_cluster_does_not_take_what_fits_elsewhere():
     np.testing.assert_array_equal(
         features @ filled.field_weights[:, 1] > features @ weights[:, 0], filled.labels == 1
     )
+
+
+def test_a_cluster_that_pairs_would_empty_keeps_its_rows(monkeypatch):
+    """Rows in hard pairs stay; a cluster that is seen in the last rows alone is not empty."""
+    monkeypatch.setattr(everyone, "_ROWS_AT_ONCE", 4)
+    eye, labels = np.eye(4, dtype=np.float32), np.array([0, 2, 2, 2, 3])
+    field = MosaicField(Landmarks(eye, eye, 2.0), eye, eye, labels)
+    fit = MosaicFit(labels, labels, field, np.eye(4), 1.0, 0.01, [0.0], np.empty(0), 1)
+    known = Constraints(10, must_link=[(0, 7)]).as_hard()
+    learned = everyone.Learned(np.array([1, 3, 5, 7, 9]), Evidence(known, Tuning()), None, fit)
+    placed = np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, 3], dtype=np.int32)
+    everyone._give_back(placed, learned, known)
+    assert placed.tolist() == [0, 0, 0, 2, 0, 2, 0, 0, 0, 3]
 
 
 def batch(y, size, seed):

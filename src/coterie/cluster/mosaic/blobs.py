@@ -220,6 +220,7 @@ def k_means(points: Array, weights: Array, n_clusters: int, n_init: int, seed: i
 
 def _moved(points: Array, weights: Array, centres: Array, seed: int) -> Float32:
     """Centres (K, e) from where two share a cluster to where one is missed."""
+    points = np.asarray(points, dtype=np.float64)  # one kernel for all: another takes seconds
     no_pairs, plain = Constraints(len(points)), get_distortion("sqeuclidean")
     problem = KMeansProblem(points, no_pairs, weights, plain, KMeansSettings(len(centres)))
     geometry = problem.geometry(problem.measure(problem.initial_metric()), 1.0)

@@ -23,6 +23,8 @@ from coterie.constraints import Constraints, PairTable
 
 __all__ = ["Everyone", "Learned", "place_everyone"]
 
+_ROWS_AT_ONCE = 1 << 16
+
 
 class Learned(NamedTuple):
     """What some rows taught.
@@ -109,8 +111,12 @@ def _placed(
 
 def _give_back(labels: NDArray[np.int32], learned: Learned, constraints: Constraints) -> None:
     """A cluster that all pairs together would leave empty keeps the rows it had before."""
-    found = learned.fit
-    sizes = np.bincount(labels, minlength=found.field_weights.shape[1])
-    for cluster in np.flatnonzero(sizes == 0):
+    found, k = learned.fit, learned.fit.field_weights.shape[1]
+    held = np.zeros(k, dtype=bool)
+    for start in range(0, labels.size, _ROWS_AT_ONCE):  # bincount copies to int64
+        held |= np.bincount(labels[start : start + _ROWS_AT_ONCE], minlength=k) > 0
+        if held.all():
+            return
+    for cluster in np.flatnonzero(~held):
         rows = learned.rows[found.labels == cluster]
         labels[np.setdiff1d(rows, constraints.pairs[constraints.is_hard])] = cluster
