@@ -208,6 +208,9 @@ def test_what_cannot_be_said_of_clusters_is_refused(ann):
 
 # -- doubts, history ---------------------------------------------------------------------------
 def test_doubts_are_shown_retracted_and_kept(ann):
+    assert ann.get("doubts")["n_answers"] == 0
+    ann.answer(ann.question(), "unknown")
+    assert ann.get("doubts")["n_answers"] == 0  # it says nothing that could be wrong
     taught(ann)
     ann.write("answer", question=None, rows=[0, 1], answer="same")
     ann.write("answer", question=None, rows=[1, 2], answer="same")
@@ -226,8 +229,27 @@ def test_doubts_are_shown_retracted_and_kept(ann):
     ann.write("retract", number=told["numbers"][0])
     ann.settle()
     assert ann.get("doubts")["n_contradictions"] == 0
+    said = [a for a in ann.get("history", state="in force")["answers"] if a["answer"] != "unknown"]
+    assert ann.get("doubts")["n_answers"] == len(said) > 10
     assert ann.write("keep", 400, numbers=[])["error"]["field"] == "numbers"
     assert ann.write("retract", 400, number=10_000)["error"]["kind"] == "InvalidParameter"
+
+
+def test_a_page_and_the_report_say_what_stands_out_in_the_same_words(folder, gate):
+    head, *lines = (folder / "rows.csv").read_text().split()
+    towns = [f"{line},{'Ulm' if at < 12 else 'Rom'}" for at, line in enumerate(lines)]
+    (folder / "rows.csv").write_text("\n".join([f"{head},town", *towns]))
+    with opened(folder, gate) as browser:
+        taught(browser)
+        report = browser.http.get("/api/export/report.html").text
+        told = [
+            fact["words"]
+            for cluster in browser.get("clusters")["clusters"]
+            for fact in browser.get(f"clusters/{cluster['number']}")["stands_out"][:1]
+        ]
+    assert any(words.startswith("town: ") for words in told), told
+    for words in told:
+        assert f"stands out by {words}" in report
 
 
 def test_history_is_filtered_and_edited(ann, bob):

@@ -208,6 +208,7 @@ def _about_rows(desk: Desk, title: str | None) -> str:
         asking.X,
         constraints=constraints,
         feature_names=None if recipe is None else recipe.feature_names,
+        kinds=None if recipe is None else recipe.feature_kinds,
         ids=asking.ids if asking.by_id else None,
         records=records,
         units=None if recipe is None else recipe.units,
