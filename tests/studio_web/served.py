@@ -13,10 +13,10 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 
 import numpy as np
-from reference.records import people
 from report.chromium import executable
 
 import coterie
+from reference.records import people
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "studio" / "web"
