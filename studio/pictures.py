@@ -1,6 +1,6 @@
 """Takes the pictures of Coterie Studio in the README and the pages, docs/images/studio-*.png.
 
-    python studio/pictures.py
+    python studio/pictures.py [people] [wines]
 
 Writes a table of people (some of them several times) and one of wines, starts the studio on each,
 answers as the truth has it, and photographs the pages in Chromium. Needs what the browser tests
@@ -47,14 +47,17 @@ NOTE = (
 
 
 def main() -> None:
-    """Take them all."""
+    """Take them all, or those that are named."""
+    which = sys.argv[1:] or ["people", "wines"]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         people = write_people(folder / "people.csv")
         wines = write_wines(folder / "wines.csv")
-        take(folder, "people", people, ["people.csv"])
+        if "people" in which:
+            take(folder, "people", people, ["people.csv"])
         scaled = ["wines.csv", "--id", "id", "--scale", "-k", "3", "--seed", "0"]
-        take(folder, "wines", wines, scaled)
+        if "wines" in which:
+            take(folder, "wines", wines, scaled)
 
 
 def write_people(path: Path) -> list[int]:

@@ -220,6 +220,7 @@ PARAMETERS: dict[str, Rule] = {
     "instructions": NONE | TEXT,
     "key": NONE | TEXT,
     "kind": names("pair", "set"),
+    "kinds": NONE | NAMES,
     "label": NONE | TEXT,
     "labels": LABELS,
     "constraint_satisfaction.labels": EACH_ROW,

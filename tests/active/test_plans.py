@@ -278,6 +278,41 @@ def test_who_asks_in_vain_does_not_make_plans_longer(at_work):
         assert session._ahead.wish == before._replace(sets=2, size=4)
 
 
+def test_plans_do_not_take_ever_longer(at_work):
+    """Care for twice as many as were asked meanwhile took longer each time, and people waited."""
+    session, refits, lock = at_work
+    refits.request()
+    assert refits.wait(PATIENCE)
+    with lock:
+        few = session._ahead.wish
+        for _ in range(5000):
+            session._ahead.note_taken()
+        session._ahead.take_in(session._ahead.plan)
+        many = session._ahead.wish
+    assert few.best < many.best <= few.best + 100
+    assert many.spare > 5000  # nobody goes without one
+
+
+def test_of_many_answers_the_error_rate_follows_each_half_percent(monkeypatch):
+    """To estimate it anew for each took nine tenths of the time that learning takes."""
+    session, estimates = ActiveSession(X, random_state=0), []
+    estimate = Belief._estimate_rate
+    monkeypatch.setattr(
+        Belief, "_estimate_rate", lambda self: estimates.append(1) or estimate(self)
+    )
+    rng = np.random.default_rng(5)
+    pairs = np.unique(np.sort(rng.integers(120, size=(1200, 2)), axis=1), axis=0)
+    pairs = rng.permutation(pairs[pairs[:, 0] != pairs[:, 1]])[:800]
+    for i, j in pairs.tolist():
+        wrong = rng.random() < 0.1
+        same = (TRUTH[i] == TRUTH[j]) ^ wrong
+        session.tell((i, j), "same" if same else "different", despite_clash=True)
+    belief = session._planner.belief(session._told_to_planner)
+    assert 200 < len(estimates) < 500
+    assert belief.error_rate == pytest.approx(estimate(belief), rel=0.1)
+    assert 0.05 < belief.error_rate < 0.15
+
+
 def test_influence_is_kept_up_to_date():
     phi = np.random.default_rng(4).normal(size=(15, 6))
     field = Field(phi)

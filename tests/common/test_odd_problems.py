@@ -10,10 +10,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from odd_fits import odd_fit
 from odd_values import at_most
 from sklearn.utils.validation import has_fit_parameter
 
-from coterie import PPC, Constraints, GraphPropagation, Mosaic, PCKMeans
+from coterie import (
+    PPC,
+    Constraints,
+    GraphPropagation,
+    HMRFKMeans,
+    Mosaic,
+    PCKMeans,
+    SeededKMeans,
+)
+from coterie.distortions.diameter import farthest_pair
 from coterie.estimators import ESTIMATORS, estimator_class
 from coterie.exceptions import CoterieError, CoterieWarning, InvalidData
 
@@ -143,6 +153,78 @@ def test_certainties_of_nothing_and_of_one_half():
     assert known.is_hard.all()
     labels = PCKMeans(2, random_state=0).fit(X, constraints=known).labels_
     assert labels[0] != labels[3]
+
+
+@pytest.mark.parametrize("seed", range(0, 240, 24))
+def test_extreme_numbers_weights_and_pairs(seed, record_property):
+    """Rows of 1e-300 to 1e308, weights from 0 to 1e25, pairs of every weight, K = 1 and n."""
+    record_property("tried", 24)
+    for number in range(seed, seed + 24):
+        with warnings.catch_warnings(), at_most(60):
+            warnings.simplefilter("ignore")
+            try:
+                model, rows, known, weights = odd_fit(number)
+                given = {} if weights is None else {"sample_weight": weights}
+                model.fit(rows, constraints=known, **given)
+            except CoterieError:
+                continue
+            labels, k = model.labels_, model.n_clusters
+            assert labels.shape == (known.n_samples,), number
+            assert 0 <= labels.min() <= labels.max() < k, number
+            assert np.isfinite(model.objective_), number
+            found = model.predict(rows)
+            assert 0 <= found.min() <= found.max() < k, number
+
+
+def test_mosaic_of_one_cluster_hears_soft_cannot_links():
+    """Beliefs in one cluster leave nothing to say: messages were divided by 0."""
+    known = Constraints(N, must_link=[(0, 3)], cannot_link=[(0, 1), (1, 2), (2, 3), (5, 9)] * 40)
+    model = Mosaic(1, random_state=0).fit(X, constraints=known)
+    assert not model.labels_.any()
+    assert len(model.violations_) == 160
+
+
+def test_mosaic_hears_pairs_that_weigh_all():
+    known = Constraints(
+        N, must_link=[(0, 3), (1, 4)], cannot_link=[(0, 1), (1, 2)], must_weight=1e300
+    )
+    labels = Mosaic(3, random_state=0).fit(X, constraints=known).labels_
+    assert labels[0] == labels[3]
+    assert labels[1] == labels[4]
+
+
+@pytest.mark.parametrize("known", [Constraints(N), KNOWN], ids=["no pairs", "pairs"])
+def test_mosaic_of_rows_that_hardly_count(known):
+    """Rows that weigh nothing beside one lay infinitely far away in units of those that count."""
+    for least in (0.0, 1e-100):
+        weights = np.full(N, least)
+        weights[:3] = 1.0
+        assert try_fit(Mosaic, X, known, sample_weight=weights) is not None
+    alike = try_fit(Mosaic, X, known, sample_weight=np.full(N, 1e-100))
+    assert alike is not None
+
+
+def test_mosaic_refuses_rows_whose_distances_overflow():
+    with pytest.raises(InvalidData, match="overflow"):
+        Mosaic(3).fit(ROWS["one cell of 1e300"], constraints=KNOWN)
+
+
+def test_a_learned_metric_of_huge_columns_has_an_objective():
+    """Weights near 1e-300 were squared before they were set against the width of their prior."""
+    found = HMRFKMeans(3, random_state=0).fit(X * 1e150)
+    assert np.isfinite(found.objective_)
+    assert np.array_equal(found.labels_, HMRFKMeans(3, random_state=0).fit(X).labels_)
+
+
+def test_objectives_that_overflow_are_said():
+    rows, weights = X / np.abs(X).max() * 1e152, np.full(N, 1e25)
+    with np.errstate(all="ignore"), pytest.raises(InvalidData, match="overflows float64"):
+        SeededKMeans(3).fit(rows, constraints=KNOWN, sample_weight=weights)
+
+
+def test_the_farthest_pair_of_nan_is_any():
+    with at_most(10), np.errstate(all="ignore"):
+        assert farthest_pair(np.full((4, 2), np.nan)) == (0, 0)
 
 
 # -- wide ---------------------------------------------------------------------------------------

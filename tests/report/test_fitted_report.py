@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 from report.pages import Page
 
 from coterie import PCKMeans
-from coterie.exceptions import CoterieWarning, InvalidData
-from coterie.report import build_fitted_report
+from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
+from coterie.report import build_fitted_report, build_report
 from coterie.tables import (
     Bundle,
     Choices,
@@ -76,6 +77,20 @@ def test_pairs_that_are_missing_or_others_are_warned_of(model, inputs):
     Path("other.csv").write_text("a,b,kind\na0,a3,cannot\na0,b1,must\na0,a6,cannot\n")
     with pytest.warns(CoterieWarning, match="3 of the pairs in other.csv are broken, but 1 were"):
         build_fitted_report(read_fitted("folder", "data.csv", "other.csv"))
+
+
+def test_categories_stand_out_in_words_of_their_own(tmp_path):
+    columns = {"town": ["Ulm", "Rom"] * 12, "height": np.linspace(1.5, 2, 24)}
+    table = {name: np.array(values) for name, values in columns.items()}
+    write_table(Table.of("t", table), tmp_path / "t.csv")
+    read = read_inputs(tmp_path / "t.csv", None, Choices())
+    page = Page(build_fitted_report(Fitted.of(PCKMeans(2, random_state=0).fit(read.X), read)))
+    assert "town: Ulm (100%, overall 50%)" in page.text
+    assert "high town" not in page.text
+    model = PCKMeans(2, random_state=0).fit(read.X)
+    assert re.search("stands out by (high|low) column [01]", build_report(model, read.X))
+    with pytest.raises(InvalidParameter, match="kinds has 2 for 3 columns"):
+        build_report(model, read.X, kinds=["number"] * 2)
 
 
 def test_a_truth_that_cannot_be_used_is_named(model, inputs):

@@ -10,12 +10,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from studio_browser import KINDS, opened
+from studio_browser import KINDS, opened, opening
 
 from coterie import load
 from coterie.active.forecast import Forecast
 from coterie.metrics import adjusted_rand_score
 from coterie.studio import Studio
+from coterie.studio.desk import CurvePoint
+from coterie.studio.results import advice
 from coterie.studio.shown import Shown
 
 
@@ -208,6 +210,9 @@ def test_what_cannot_be_said_of_clusters_is_refused(ann):
 
 # -- doubts, history ---------------------------------------------------------------------------
 def test_doubts_are_shown_retracted_and_kept(ann):
+    assert ann.get("doubts")["n_answers"] == 0
+    ann.answer(ann.question(), "unknown")
+    assert ann.get("doubts")["n_answers"] == 0  # it says nothing that could be wrong
     taught(ann)
     ann.write("answer", question=None, rows=[0, 1], answer="same")
     ann.write("answer", question=None, rows=[1, 2], answer="same")
@@ -226,8 +231,27 @@ def test_doubts_are_shown_retracted_and_kept(ann):
     ann.write("retract", number=told["numbers"][0])
     ann.settle()
     assert ann.get("doubts")["n_contradictions"] == 0
+    said = [a for a in ann.get("history", state="in force")["answers"] if a["answer"] != "unknown"]
+    assert ann.get("doubts")["n_answers"] == len(said) > 10
     assert ann.write("keep", 400, numbers=[])["error"]["field"] == "numbers"
     assert ann.write("retract", 400, number=10_000)["error"]["kind"] == "InvalidParameter"
+
+
+def test_a_page_and_the_report_say_what_stands_out_in_the_same_words(folder, gate):
+    head, *lines = (folder / "rows.csv").read_text().split()
+    towns = [f"{line},{'Ulm' if at < 12 else 'Rom'}" for at, line in enumerate(lines)]
+    (folder / "rows.csv").write_text("\n".join([f"{head},town", *towns]))
+    with opened(folder, gate) as browser:
+        taught(browser)
+        report = browser.http.get("/api/export/report.html").text
+        told = [
+            fact["words"]
+            for cluster in browser.get("clusters")["clusters"]
+            for fact in browser.get(f"clusters/{cluster['number']}")["stands_out"][:1]
+        ]
+    assert any(words.startswith("town: ") for words in told), told
+    for words in told:
+        assert f"stands out by {words}" in report
 
 
 def test_history_is_filtered_and_edited(ann, bob):
@@ -328,15 +352,21 @@ def test_the_numbers_of_the_page_are_those_of_its_python(ann, studio, printed_by
 
 
 def test_the_advice_is_to_stop_when_nothing_changes(studio):
-    from coterie.studio.desk import CurvePoint
-    from coterie.studio.results import advice
-
     desk = studio.desk
-    desk.curve = [CurvePoint(n, 3, 1.0, 0, 1.0) for n in (10, 20, 30)]
+    desk.curve = steady = [CurvePoint(n, 3, 1.0, 0, 1.0, min(n, 20)) for n in (10, 20, 30)]
+    desk.forecast = None
     assert advice(desk)["stop"]
-    desk.curve[1] = CurvePoint(20, 3, 0.8, 0, 1.0)
+    assert "foreseen 100% of the last 20 answers" in advice(desk)["words"]
+    desk.forecast = Forecast(0.8, 0.86, 20)
     assert not advice(desk)["stop"]
-    desk.curve = desk.curve[:1]
+    desk.forecast = Forecast(0.98, 0.99, 20)
+    assert advice(desk)["stop"]
+    desk.curve = [steady[0], CurvePoint(20, 3, 0.8, 0, 1.0, 20), steady[2]]
+    assert not advice(desk)["stop"]
+    desk.curve = [CurvePoint(n, 3, 1.0, 0, 1.0, n) for n in (2, 3, 4)]  # four say next to nothing
+    assert not advice(desk)["stop"]
+    assert "foreseen" not in advice(desk)["words"]
+    desk.curve, desk.forecast = steady[:1], None
     assert advice(desk) is None
 
 
@@ -380,6 +410,20 @@ def test_records_have_pages_and_a_map(folder, gate):
         assert "Clusters of rows.csv" in page
         assert "Dora Quist" in page or "Ann Leee" in page
         assert browser.http.get("/api/export/model.zip").status_code == 200
+
+
+def test_of_records_only_the_questions_end(folder):
+    """Nearly all records are alone, so that all clusterings are alike from the first answer on."""
+    (folder / "rows.csv").write_text("id,name\n" + "".join(f"{i},Ann {i}\n" for i in range(20)))
+    studio = Studio(folder)
+    try:
+        studio.open(opening(folder / "rows.csv", records=True, choices={"id_column": "id"}))
+        assert studio.wait(60)["phase"] == "ready"
+        studio.desk.curve = [CurvePoint(n, 3, 1.0, 0, 1.0, 20) for n in (30, 40, 50)]
+        assert not advice(studio.desk)["stop"]
+        assert "100% alike" in advice(studio.desk)["words"]
+    finally:
+        studio.close()
 
 
 def test_the_forecast_of_the_session_is_told(studio, ann, monkeypatch):

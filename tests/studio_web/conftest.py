@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from studio_web.served import Served, write_evil_table, write_table
+from studio_web.served import Served, write_evil_table, write_people, write_table
 
 
 @pytest.fixture
@@ -28,6 +28,18 @@ def empty_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     served = Served(tmp_path_factory.mktemp("empty"))
     try:
         served.wait_for("empty")
+        yield served.address
+    finally:
+        served.close()
+
+
+@pytest.fixture
+def records_studio(tmp_path: Path) -> Iterator[str]:
+    """The address of a studio that asks who is the same person; soon enough is known."""
+    write_people(tmp_path / "people.csv")
+    served = Served(tmp_path, "people.csv", "--id", "id", "--seed", "0", "--records")
+    try:
+        served.wait_for("ready")
         yield served.address
     finally:
         served.close()

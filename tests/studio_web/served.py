@@ -16,6 +16,7 @@ import numpy as np
 from report.chromium import executable
 
 import coterie
+from reference.records import people
 
 ROOT = Path(__file__).resolve().parents[2]
 WEB = ROOT / "studio" / "web"
@@ -50,6 +51,16 @@ def write_table(path: Path) -> None:
             x, y = rng.normal((6 * (i % 3), 4 * (i % 2)), 0.7)
             note = LONG if i % 5 == 0 else ("" if i % 7 == 0 else f"<i>{i}</i> & more")
             writer.writerow([f"r{i:03d}", f"Place {i % 3}, {i}", f"{x:.3f}", f"{y:.3f}", note, DOT])
+
+
+def write_people(path: Path) -> None:
+    """Records of 60 people, whose ids say who they are about: p12-3."""
+    columns, truth = people(60)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", *columns])
+        for at, values in enumerate(zip(*columns.values(), strict=True)):
+            writer.writerow([f"p{truth[at]}-{at}", *values])
 
 
 #: Names and values that would be elements, attributes or scripts if they were taken for markup;

@@ -50,10 +50,15 @@ def test_a_table_is_opened_from_the_page(empty_studio: str) -> None:
     play("open_a_table", empty_studio)
 
 
+@pytest.mark.parametrize("hand", ["keyboard", "mouse"])
+def test_who_is_told_that_it_is_enough_goes_on(hand: str, records_studio: str) -> None:
+    play(f"go_on:{hand}", records_studio)
+
+
 def test_markup_stays_text_on_every_page(evil_studio: str) -> None:
     play("markup", evil_studio)
 
 
 def test_every_scenario_is_run() -> None:
     there = {path.stem for path in (WEB / "browser" / "scenarios").glob("*.mjs")}
-    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "markup", "notebook"}
+    assert there == {*BY_EITHER_HAND, *ONCE, "open_a_table", "go_on", "markup", "notebook"}

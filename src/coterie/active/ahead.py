@@ -13,6 +13,7 @@ from coterie.active.strategies.strategy import Planner
 __all__ = ["Ahead", "Plan", "Wish"]
 
 _SPARE = 20  # further questions for each that is asked for, should the next plan take long
+_MOST_CARE = 100  # further ones with care: the longer a plan takes, the more are taken meanwhile
 _SETS = 2  # about a set, and one more for each that was taken while the last plan was made
 
 
@@ -133,10 +134,13 @@ class Ahead:
 
     @property
     def wish(self) -> Wish:
-        """For as many as asked last, and twice as many as were taken while the last was made."""
+        """For as many as asked last, and twice as many as were taken while the last was made.
+
+        No more than that with care, or plans would take ever longer, as care is what takes time.
+        """
         needed, sets = self._needed
         return Wish(
-            self._wanted + 2 * needed,
+            self._wanted + min(2 * needed, _MOST_CARE),
             _SPARE * (self._wanted + needed),
             _SETS + sets if self._size else 0,
             self._size,

@@ -113,6 +113,6 @@ def _sweep(Z: Array) -> tuple[int, int, float]:
         lengths = ((Z - Z[start]) ** 2).sum(axis=1)
         end = int(lengths.argmax())
         length = float(np.sqrt(lengths[end]))
-        if length <= longest:
+        if not length > longest:  # of NaN neither is
             return i, j, longest
         i, j, longest, start = start, end, length, end

@@ -155,8 +155,9 @@ def rayleigh(A: Array, width: float | Array | None) -> tuple[float, Array]:
     if width is None:
         return 0.0, np.zeros_like(A)
     diagonal = A if A.ndim <= 2 else np.einsum("kii->ki", A)
-    value = float((diagonal**2 / (2 * width**2) - np.log(diagonal)).sum())
-    slope = diagonal / width**2 - 1 / diagonal
+    share = diagonal / width  # before it is squared: of columns near 1e150 both squares are 0
+    value = float((share**2 / 2 - np.log(diagonal)).sum())
+    slope = share / width - 1 / diagonal
     if A.ndim <= 2:
         return value, slope
     gradient = np.zeros_like(A)
@@ -242,7 +243,7 @@ class LinearProblem(MetricProblem):
         if self.prior_width is None:
             return np.where(gain > 0, gain / pull, A)
         # a^2/s^2 + pull a - gain = 0, in the form without cancellation
-        root = np.sqrt(pull**2 + 4 * gain / self.prior_width**2)
+        root = np.hypot(pull, 2 * np.sqrt(gain) / self.prior_width)
         return 2 * gain / (pull + root)
 
     @property

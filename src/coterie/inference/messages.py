@@ -153,6 +153,8 @@ def _send(
 ) -> tuple[NDArray[np.float64], Messages]:
     """What `send_messages` does; the messages are changed in place."""
     along, heard, sent = messages
+    if prior.shape[1] == 1:  # nothing to choose from, and nothing to say
+        return np.ones_like(prior), messages
     posterior = np.empty_like(prior)
     if len(along):
         kernels.propagate(

@@ -24,6 +24,7 @@ from coterie.plot.inputs import (
 )
 from coterie.plot.layout import FlatMap, lay_out, project
 from coterie.report.clusters import Cluster, describe, moments, words_alone
+from coterie.report.feature_words import read_kinds
 from coterie.report.shown import Records, Units, read_ids, read_units, short_name
 
 __all__ = ["Facts", "Truth", "gather"]
@@ -53,6 +54,7 @@ class Facts:
     sparse: bool
     n: int
     names: list[str]
+    kinds: list[str]  # (d,) what each column was made of
     ids: list[str]
     records: Records
     labels: NDArray[np.int64]  # (n,) numbers of clusters
@@ -75,6 +77,7 @@ def gather(
     *,
     constraints: Any = None,
     feature_names: Any = None,
+    kinds: Any = None,
     ids: Any = None,
     records: Any = None,
     truth: Any = None,
@@ -84,7 +87,7 @@ def gather(
     """Check the input and compute what the report says."""
     rows = as_rows(X)
     names = names_of(X if hasattr(X, "shape") else rows, feature_names)
-    n = rows.shape[0]
+    n, sparse = rows.shape[0], bool(sp.issparse(rows))
     scale = read_units(units, rows.shape[1])
     values, labels = np.unique(labels_of(model, n), return_inverse=True)
     known, all_known = _pairs_of(model, constraints, n)
@@ -94,9 +97,10 @@ def gather(
     pairs, suspects = _pairs_to_show(model, known, labels)
     return Facts(
         model=model,
-        sparse=bool(sp.issparse(rows)),
+        sparse=sparse,
         n=n,
         names=shown,
+        kinds=read_kinds(kinds, rows.shape[1], sparse),
         ids=read_ids(ids, n),
         records=Records(records, rows, names, scale),
         labels=labels,

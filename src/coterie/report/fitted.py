@@ -52,19 +52,20 @@ def build_fitted_report(
     X, notes = recipe.apply(table)
     for note in notes:
         warn(note)
-    names = recipe.feature_names
+    names, kinds = recipe.feature_names, recipe.feature_kinds
     units: Any = recipe.units
     if recipe.of_texts:
         # People know texts by their words, not by topics; the map shows the rows as clustered.
         if isinstance(projection, str):
             projection = _map_of_texts(as_rows(X), projection, names)
-        X, names = recipe.spelled(table)
+        X, names, kinds = recipe.spelled(table)
         units = None
     return build_report(
         bundle.model,
         X,
         constraints=_constraints(fitted),
         feature_names=names,
+        kinds=kinds,
         ids=None if recipe.id_column is None else fitted.ids,
         records=_records(table, recipe.columns, {recipe.id_column, truth}),
         truth=None if truth is None else _classes(table, truth),

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from coterie.report.clusters import Cluster
+from coterie.report.clusters import Cluster, Typical
 from coterie.report.facts import Facts
+from coterie.report.feature_words import whole
 from coterie.report.shown import on_scale
 
-__all__ = ["count", "listed", "percent", "standing_out", "summary"]
+__all__ = ["count", "listed", "percent", "said", "standing_out", "summary"]
 
 _STANDS_OUT = 0.5  # standard deviations: less is not worth a word in the summary
 _MOST_NAMED = 5  # clusters described in the summary
@@ -127,19 +128,19 @@ def standing_out(facts: Facts) -> list[str]:
     return [
         f"Cluster {cluster.name} stands out by {words}."
         for cluster in sorted(largest, key=lambda cluster: cluster.index)
-        if (words := _typical(cluster, facts.sparse))
+        if (words := _typical(cluster, facts))
     ]
 
 
-def _typical(cluster: Cluster, sparse: bool) -> str:
+def _typical(cluster: Cluster, facts: Facts) -> str:
     """Its two or three clearest features, or nothing if it has none."""
-    if sparse:
-        return listed([f"“{feature.name}”" for feature in cluster.typical[:3]])
     clear = [t for t in cluster.typical if abs(t.difference) >= _STANDS_OUT][:2]
-    return listed(
-        [
-            f"{'high' if t.difference > 0 else 'low'} {t.name} "
-            f"({on_scale(t.here, t.spread)}, overall {on_scale(t.overall, t.spread)})"
-            for t in clear
-        ]
-    )
+    few = cluster.typical[:3] if facts.sparse else clear
+    return listed([said(typical, facts.kinds[typical.column]) for typical in few])
+
+
+def said(typical: Typical, kind: str) -> str:
+    """A feature by which a cluster differs, of a column of this kind, and how much."""
+    here, overall = (on_scale(v, typical.spread) for v in (typical.here, typical.overall))
+    high, shown = typical.difference > 0, f"({here}, overall {overall})"
+    return whole(kind, typical.name, high, typical.here, typical.overall, shown)

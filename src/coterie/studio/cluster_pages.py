@@ -16,15 +16,15 @@ from coterie.report.clusters import (
     describe,
     least_certain,
     moments,
-    on_scale,
     read_units,
     words_alone,
 )
+from coterie.report.feature_words import brief, read_kinds
+from coterie.report.words import said
 from coterie.studio.answering import write
 from coterie.studio.body import Body, wrong
 from coterie.studio.desk import Desk
 from coterie.studio.errors import Refused
-from coterie.studio.feature_words import brief, kinds_of, whole
 from coterie.studio.shown import Shown
 
 __all__ = ["ACTIONS", "cluster", "cluster_page", "clusters", "members"]
@@ -98,7 +98,7 @@ def _lines(desk: Desk, shown: Shown, at: NDArray[np.int64]) -> list[str]:
     if desk.asking.compared is not None:
         return [_first_record(desk, shown, int(position)) for position in at]
     z, names = desk.for_clustering("z", lambda s: _standing(desk, s))
-    kinds = kinds_of(desk.asking.recipe, desk.asking.X.shape[1])
+    kinds = _kinds(desk)
     if z is None:
         return ["" for _ in at]
     best = np.argsort(-np.abs(z[at]), axis=1)[:, :2]
@@ -129,6 +129,11 @@ def _feature_names(desk: Desk) -> list[str]:
     recipe = desk.asking.recipe
     names = [] if recipe is None else recipe.feature_names
     return words_alone(names) if names else [f"column {j}" for j in range(desk.asking.X.shape[1])]
+
+
+def _kinds(desk: Desk) -> list[str]:
+    recipe = desk.asking.recipe
+    return read_kinds(None if recipe is None else recipe.feature_kinds, desk.asking.X.shape[1])
 
 
 def _moments(desk: Desk) -> Any:
@@ -193,7 +198,7 @@ def _of_rows(desk: Desk, shown: Shown, at: int, names: dict[int, str]) -> dict[s
     recipe = desk.asking.recipe
     units = read_units(None if recipe is None else recipe.units, X.shape[1])
     mean, spread = _moments(desk)
-    kinds = kinds_of(recipe, X.shape[1])
+    kinds = _kinds(desk)
     typical, nearest = describe(X, inside, mean, spread, _feature_names(desk), units)
     positions, centers = _centers(desk)
     own = np.flatnonzero(positions == at)
@@ -219,16 +224,12 @@ def _of_rows(desk: Desk, shown: Shown, at: int, names: dict[int, str]) -> dict[s
 
 
 def _feature(typical: Typical, kind: str) -> dict[str, Any]:
-    here, overall = (on_scale(v, typical.spread) for v in (typical.here, typical.overall))
-    shown = f"({here}, overall {overall})"
-    high = typical.difference > 0
-    words = whole(kind, typical.name, high, typical.here, typical.overall, shown)
     return {
         "name": typical.name,
         "here": typical.here,
         "overall": typical.overall,
         "difference": typical.difference,
-        "words": words,
+        "words": said(typical, kind),
     }
 
 

@@ -19,11 +19,11 @@ from coterie.studio.people import Audience
 from coterie.studio.shown import Shown
 from coterie.tables import Asking, RecordView
 
-__all__ = ["CurvePoint", "Desk", "Places"]
+__all__ = ["RECENT", "CurvePoint", "Desk", "Places"]
 
 _REMEMBERED = 10_000  # questions whose answers are known, for pages that are late
 _MOST_FIELDS = 200  # of a record, also when all of it is asked for
-_RECENT = 20  # answers whose foreseeing is counted
+RECENT = 20  # answers whose foreseeing is counted
 
 
 class Places(NamedTuple):
@@ -49,6 +49,7 @@ class CurvePoint(NamedTuple):
     stability: float | None
     broken: int
     foreseen: float | None
+    n_foreseen: int  # answers that this is a share of
 
 
 class Desk:
@@ -83,7 +84,7 @@ class Desk:
         self.curve: list[CurvePoint] = []
         self.forecast: Forecast | None = None
         self.answered: OrderedDict[str, list[int]] = OrderedDict()
-        self.foreseen: deque[bool] = deque(maxlen=_RECENT)
+        self.foreseen: deque[bool] = deque(maxlen=RECENT)
         self.notebook = Notebook(None if places.log is None else notes_beside(places.log))
         self._audience = audience
         self._done = 0
@@ -116,6 +117,7 @@ class Desk:
                 stability,
                 broken,
                 sum(hits) / len(hits) if hits else None,
+                len(hits),
             )
         )
         self.shown = shown

@@ -18,7 +18,7 @@ from coterie.files import new_file
 from coterie.persistence import save
 from coterie.report import build_record_report, build_report
 from coterie.studio.body import Body
-from coterie.studio.desk import Desk
+from coterie.studio.desk import RECENT, Desk
 from coterie.studio.errors import Refused
 from coterie.studio.opening import Opening
 from coterie.tables import (
@@ -37,11 +37,16 @@ __all__ = ["EXPORTS", "advice", "export", "result"]
 _STEADY = 0.99  # stability from which a clustering is called as before
 _STEADY_FITS = 3
 _FORESEEN = 0.95
+_FEW = 5  # answers of which a share says nothing
+_NO_GAIN = 0.02  # that a forecast may promise for hardly anything to change
 
 
 # -- when to stop ------------------------------------------------------------------------------
 def advice(desk: Desk) -> dict[str, Any] | None:
-    """Whether it is time to stop, in words; None while nothing can be said."""
+    """Whether it is time to stop, in words; None while nothing can be said.
+
+    Of records questions end by themselves: nearly all are alone, and so all clusterings alike.
+    """
     points = desk.curve[-_STEADY_FITS:]
     if len(points) < 2 or points[-1].stability is None:
         return {"stop": False, "words": _expected(desk.forecast)} if desk.forecast else None
@@ -50,11 +55,14 @@ def advice(desk: Desk) -> dict[str, Any] | None:
         p.stability is not None and p.stability >= _STEADY for p in points
     )
     grown = last.answers - points[0].answers
-    foreseen = last.foreseen
+    foreseen, counted = last.foreseen, last.n_foreseen
     words = f"The last two clusterings are {last.stability:.0%} alike"
-    if foreseen is not None:
-        words += f", and the clusters had foreseen {foreseen:.0%} of the last answers"
-    stop = steady and grown >= _STEADY_FITS - 1 and foreseen is not None and foreseen >= _FORESEEN
+    if foreseen is not None and counted >= _FEW:
+        words += f", and the clusters had foreseen {foreseen:.0%} of the last {counted} answers"
+    right = foreseen is not None and counted == RECENT and foreseen >= _FORESEEN
+    better = desk.forecast is not None and desk.forecast.gain >= _NO_GAIN
+    of_rows = desk.asking.compared is None
+    stop = steady and grown >= _STEADY_FITS - 1 and right and not better and of_rows
     words += ". More answers will hardly change it." if stop else "."
     if desk.forecast:
         words += f" {_expected(desk.forecast)}"
@@ -208,6 +216,7 @@ def _about_rows(desk: Desk, title: str | None) -> str:
         asking.X,
         constraints=constraints,
         feature_names=None if recipe is None else recipe.feature_names,
+        kinds=None if recipe is None else recipe.feature_kinds,
         ids=asking.ids if asking.by_id else None,
         records=records,
         units=None if recipe is None else recipe.units,

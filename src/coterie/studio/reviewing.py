@@ -59,6 +59,7 @@ def doubts(desk: Desk, person: str, body: Body) -> dict[str, Any]:
             {"answer": desk.answer(answer), "records": _both(desk, answer)}
             for answer in broken[:_MOST_BROKEN]
         ],
+        "n_answers": sum(answer.sign != 0 for answer in answers),
         "n_broken": len(broken),
         "n_contradictions": len(sets),
     }

@@ -180,12 +180,13 @@ class Recipe:
             return np.diff(X.indptr) > 0
         return X.any(axis=1)
 
-    def spelled(self, table: Table) -> tuple[Any, list[str]]:
-        """The features with the words that topics are made of in their place, and their names."""
+    def spelled(self, table: Table) -> tuple[Any, list[str], list[str]]:
+        """The features with the words that topics are made of in their place, names and kinds."""
         if self.missing is not None:
             table = table.with_missing(self.missing)
         blocks: list[Any] = []
         names: list[str] = []
+        kinds: list[str] = []
         for part in self.parts:
             if isinstance(part, TopicsPart):
                 block, words = part.spelled(table)
@@ -193,13 +194,19 @@ class Recipe:
             else:
                 block = part.apply(table)[0]
                 names += part.feature_names
+            kinds += [part.kind] * (len(names) - len(kinds))
             blocks.append(block)
-        return _joined(blocks), names
+        return _joined(blocks), names, kinds
 
     @property
     def feature_names(self) -> list[str]:
         """A name for each column of X: `height`, `town=Ulm`, `text:word`."""
         return [name for part in self.parts for name in part.feature_names]
+
+    @property
+    def feature_kinds(self) -> list[str]:
+        """What each column of X was made of: `number`, `category`, `text`, `topics`, `date`, …"""
+        return [part.kind for part in self.parts for _ in part.feature_names]
 
     def constant(self, X: Any) -> list[str]:
         """Names of the features that are the same in every row of X (n, d)."""

@@ -4,7 +4,7 @@ import { type Cloud, linesOf } from "../src/map/cloud";
 import { sceneOf } from "../src/map/colours";
 import { Grid } from "../src/map/grid";
 import { inside } from "../src/map/lasso";
-import { BROKEN, clusterColour, GREY_LIGHT } from "../src/map/palette";
+import { BROKEN, clusterColour, clusterCss, GREY_LIGHT } from "../src/map/palette";
 
 let seed = 7;
 const random = (): number => (seed = (seed * 48271) % 2147483647) / 2147483647;
@@ -83,5 +83,15 @@ describe("the scene", () => {
 describe("colours of clusters", () => {
   it("are no two alike among the first thousand", () => {
     expect(new Set(Array.from({ length: 1000 }, (_, cluster) => clusterColour(cluster, false))).size).toBeGreaterThan(990);
+  });
+
+  it("shows a cluster beside the map in the colour of its points, in the dark too", () => {
+    for (const dark of [false, true]) {
+      for (const cluster of [-1, 0, 7, 100]) {
+        const seen = clusterColour(cluster, dark);
+        expect(clusterCss(cluster, dark)).toBe(`rgb(${[0, 8, 16].map((by) => (seen >> by) & 255).join(", ")})`);
+      }
+    }
+    expect(clusterCss(3, true)).not.toBe(clusterCss(3, false));
   });
 });

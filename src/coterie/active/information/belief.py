@@ -23,6 +23,7 @@ Float = NDArray[np.float64]
 
 _SETTLED = 0.7  # a row that is in its group with less than this is worth asking about again
 MERGE_AT = 0.85  # groups are joined when they are one with this probability
+_OFTEN = 200  # answers up to which the error rate follows each; then each half a percent more
 _ROUNDS = 2  # of thinking over
 _ASKS = 3  # a group is asked about a row at most so often (with different members)
 _BOUND = 50.0  # log-odds beyond this are certainty; keeps exp() finite
@@ -97,7 +98,8 @@ class Belief:
         if both_placed and answer.sign < 0:
             self._part_group(self.home[answer.rows[0]])
         self._join_groups()
-        if self._given_rate is None:
+        heard = len(self.heard)
+        if self._given_rate is None and heard % (1 + heard // _OFTEN) == 0:
             self.error_rate = self._estimate_rate()
 
     def _admit(self, rows: list[int]) -> None:

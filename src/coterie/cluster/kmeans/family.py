@@ -28,7 +28,7 @@ from coterie.constraints import Constraints
 from coterie.constraints.exclusive import choose, witnesses, written_for
 from coterie.constraints.sizes import Sizes
 from coterie.data import one_blas_thread
-from coterie.exceptions import InvalidParameter
+from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.inference import engines
 from coterie.validation import (
     check_choice,
@@ -165,6 +165,11 @@ class PairwiseKMeans(TakesNewRows):
                 if result.stopped:
                     break
             assert best is not None
+            if not np.isfinite(best.history[-1]):
+                raise InvalidData(
+                    f"the objective overflows {problem.rows.dtype}: values of X, sample_weight or "
+                    "weights of pairs are too large, or too different. Rescale them."
+                )
             self._publish(problem, best)
 
     def _screens(self, groups: Array | None) -> bool:

@@ -48,6 +48,7 @@ _ROWS_A_CENTRE = 20  # of a sample for K-Means: where it starts, not where it en
 _STEPS, _TOLERANCE = 300, 1e-6  # of K-Means whose centres are moved, as of `PCKMeans`
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
 _ONE_ERROR = 0.84  # confidence of a difference of one standard error
+_FAINT = 1e-30  # the largest weight, below which the others may be 0 in single precision
 
 
 class Blobs(NamedTuple):
@@ -233,6 +234,9 @@ def _moved(points: Array, weights: Array, centres: Array, seed: int) -> Float32:
 def _lloyd(
     points: Array, weights: Array, n_clusters: int, seed: Any, n_init: int, init: Any = "k-means++"
 ) -> KMeans:
+    most = weights.max()
+    if not _FAINT < most < 1 / _FAINT:  # they are counted in the points' single precision
+        weights = weights / most
     with one_thread(), warnings.catch_warnings():  # threads would round by their number
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows: said by fit
         model = KMeans(n_clusters, init=init, n_init=n_init, random_state=seed)

@@ -86,9 +86,11 @@ class Evidence:
         rate of 0.04 would say that none of them is to be believed.
         """
         c = self.constraints
-        must = float(c.weight[self.is_plain & (c.kind > 0)].sum())
-        share = (must + 0.5) / (self.plain_weight + 1.0)
-        return Noise(2.0 * self.tuning.ladder[0] * min(share, 1.0 - share), "estimated")
+        of_kinds = (
+            float(c.weight[self.is_plain & kind].sum()) for kind in (c.kind > 0, c.kind < 0)
+        )
+        rarer = (min(of_kinds) + 0.5) / (self.plain_weight + 1.0)  # above 0 however large the other
+        return Noise(2.0 * self.tuning.ladder[0] * rarer, "estimated")
 
     def noise_rate(self, rate: float, messages: Messages, posterior: Array) -> float:
         """Posterior mean of the share of plain pairs that are wrong, given beliefs at `rate`.

@@ -26,7 +26,7 @@ from coterie.cluster.mosaic.problem import MosaicSettings
 from coterie.cluster.mosaic.search import Search
 from coterie.cluster.mosaic.space import (
     DISTORTIONS,
-    check_directions,
+    check_rows,
     fit_space,
 )
 from coterie.cluster.mosaic.teaching import named_by, teaching_rows
@@ -205,7 +205,7 @@ class Mosaic(FittedMosaic):
     def _fit(
         self, X: Any, constraints: Constraints, weights: Array | None, rng: np.random.Generator
     ) -> None:
-        check_directions(X, self.distortion)
+        check_rows(X, self.distortion)
         n, tuning = X.shape[0], self.tuning
         before = self._before(n)
         most = tuning.most_features // tuning.most_prototypes

@@ -13,7 +13,7 @@ from coterie._typing import Array
 from coterie.cluster.mosaic.columns import Columns
 from coterie.cluster.mosaic.passes import FieldMap, Float32, RowValues, shares, values_near
 from coterie.data import Block, Rows, check_blocks, each_row, fold, join, map_blocks
-from coterie.distortions import Cosine
+from coterie.distortions import Cosine, SquaredEuclidean
 from coterie.distortions.rows import row_sums
 from coterie.distortions.whitening import whitening
 
@@ -22,7 +22,7 @@ __all__ = [
     "MosaicSpace",
     "Placing",
     "chances_of_rows",
-    "check_directions",
+    "check_rows",
     "fit_space",
     "place_rows",
     "place_rows_and_values",
@@ -32,6 +32,7 @@ __all__ = [
 
 
 DISTORTIONS = ("sqeuclidean", "cosine")
+_LEAST_SPREAD = 1e-9  # of the spread of all rows counted alike: single precision holds the rest
 _NO_EXTENT = 1e-10  # of the largest variance along an axis: rounding
 _STEP = 2048  # rows handled at once
 _PAIR_STEP = 1 << 16  # pairs handled at once
@@ -115,10 +116,9 @@ class _Centre(NamedTuple):
     unit: bool
 
 
-def check_directions(X: Any, distortion: str) -> None:
-    """Refuse rows without a direction where directions are compared."""
-    if distortion == "cosine":
-        check_blocks(Rows(X), Cosine())
+def check_rows(X: Any, distortion: str) -> None:
+    """Refuse rows whose distances overflow, or without a direction where these are compared."""
+    check_blocks(Rows(X), Cosine() if distortion == "cosine" else SquaredEuclidean())
 
 
 def fit_space(
@@ -148,7 +148,10 @@ def fit_space(
         scaled = X if not unit else _scaled(X, _scale(X, True))
         basis = svd.fit(scaled).components_.T.astype(np.float64)
     # Centre and scale before float32: what is left are differences of the order of 1.
-    spread = np.sqrt(_mean_square(X, weights, MosaicSpace(mean, basis, unit)))
+    plain = MosaicSpace(mean, basis, unit)
+    spread = np.sqrt(_mean_square(X, weights, plain))
+    if (weights != weights[0]).any():  # rows that hardly count may lie far from all that do
+        spread = max(spread, _LEAST_SPREAD * np.sqrt(_mean_square(X, np.ones_like(weights), plain)))
     space = MosaicSpace(mean, basis / (spread if spread > 0 else 1.0), unit)
     return space, space.coordinates(X)
 

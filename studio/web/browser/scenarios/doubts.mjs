@@ -4,6 +4,8 @@ import { ask, open, quiet, send, settled, until, written } from "../harness.mjs"
 export default async function ({ browser, address, handOf }) {
   const page = await open(browser, address, { name: "Dov" });
   const hand = handOf(page);
+  await hand.visit("Doubts");
+  await page.getByText("No two records were said to be the same or different yet.").waitFor();
   for (const [rows, answer] of [[[50, 51], "same"], [[51, 52], "same"], [[50, 52], "different"]]) {
     assert.equal((await send(page, "/api/answer", { question: null, rows, answer, despite_clash: true })).status, 200);
   }

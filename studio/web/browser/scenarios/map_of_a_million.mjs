@@ -22,7 +22,8 @@ function stretch(path, start, stop) {
 /** A million points are drawn as they arrive, the map can be used meanwhile, and while it moves a sample of them does. */
 export default async function ({ browser, address }) {
   const page = await open(browser, address);
-  let release;
+  let begin, release;
+  const begun = new Promise((resolve) => (begin = resolve));
   const used = new Promise((resolve) => (release = resolve));
   await page.route("**/api/map", async (route) => {
     const reply = await route.fetch();
@@ -31,12 +32,21 @@ export default async function ({ browser, address }) {
   await page.route(/\/api\/map\/(points|order|labels)/, async (route) => {
     const url = new URL(route.request().url());
     const [start, stop] = ["start", "stop"].map((name) => Number(url.searchParams.get(name)));
-    if (start >= HELD) await used;
+    await (start >= HELD ? used : begun);
     await route.fulfill({ body: stretch(url.pathname, start, stop), contentType: "application/octet-stream", headers: { "X-Type": "uint16" } });
   });
   await page.evaluate(() => (location.hash = "/map"));
   const canvas = page.locator("canvas.map-canvas");
+
+  // A cluster that is chosen before any point is there is selected as its points arrive.
+  const legend = page.getByRole("region", { name: "Clusters by size" }).getByRole("button");
+  await legend.first().click();
+  await page.getByText("Fetching the points…").waitFor();
+  begin();
   await page.getByText("300,000 of 1,000,000 points").waitFor();
+  await page.getByRole("heading", { name: "25,000 points selected" }).waitFor();
+  await page.getByRole("button", { name: "Clear the selection" }).click();
+  await page.getByRole("heading", { name: "Nothing selected" }).waitFor();
   const frames = async () => Number(await canvas.getAttribute("data-frames"));
   const drawn = async () => Number(await canvas.getAttribute("data-drawn"));
   await until(async () => (await drawn()) === HELD, "what has arrived to be drawn");
@@ -46,11 +56,12 @@ export default async function ({ browser, address }) {
   await canvas.focus();
   await page.keyboard.press("+");
   await until(async () => (await frames()) > before, "a frame of the map that was moved");
-  await page.getByRole("region", { name: "Clusters by size" }).getByRole("button").first().click();
+  await legend.nth(1).click();
   await page.getByRole("heading", { name: "25,000 points selected" }).waitFor();
   release();
   await page.getByText("1,000,000 points").waitFor({ state: "detached" });
   await until(async () => (await drawn()) === N, "all points to be drawn");
+  await page.getByRole("heading", { name: /^83,33[34] points selected$/ }).waitFor(); // what came later, too
 
   // While it moves a frame draws as many as it can, and at rest the others follow.
   const moved = await page.evaluate(async () => {

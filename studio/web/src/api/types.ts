@@ -200,6 +200,7 @@ export interface Doubts {
   }[];
   readonly contradictions: readonly { readonly answers: readonly Answer[]; readonly words: string }[];
   readonly broken: readonly { readonly answer: Answer; readonly records: readonly StudioRecord[] }[];
+  readonly n_answers: number; // that say same or different
   readonly n_broken: number;
   readonly n_contradictions: number;
 }

@@ -6,7 +6,7 @@ import { useGroup } from "../state/useGroup";
 import type { ClusterList } from "../api/types";
 import { clusterName, count, plural } from "../text/words";
 import type { Point } from "./camera";
-import { linesOf } from "./cloud";
+import { linesOf, placesOf } from "./cloud";
 import { sceneOf } from "./colours";
 import { HoverCard } from "./HoverCard";
 import { Legend } from "./Legend";
@@ -27,6 +27,7 @@ export function MapView({ readOnly = false }: { readOnly?: boolean }) {
   const group = useGroup();
   const [showPairs, setShowPairs] = useState(true);
   const [selected, setSelected] = useState<Uint32Array>(NONE);
+  const [wanted, setWanted] = useState<number | null>(null); // a cluster that was chosen
   const [hovered, setHovered] = useState<{ place: number; at: Point } | null>(null);
   const { cloud, facts, pairs, ready, error } = useCloud(layout);
   const dark = useDark();
@@ -45,14 +46,15 @@ export function MapView({ readOnly = false }: { readOnly?: boolean }) {
 
   const select = (places: Uint32Array, more: boolean): void => {
     setHovered(null);
+    setWanted(null);
     setSelected(more ? Uint32Array.from(new Set([...selected, ...places])).sort() : places);
   };
-  const selectCluster = (cluster: number): void => {
-    if (!cloud) return;
-    const places: number[] = [];
-    for (let at = 0; at < cloud.loaded; at++) if (cloud.clusters[at] === cluster) places.push(at);
-    setSelected(Uint32Array.from(places));
-  };
+  // Points may still be on their way: those of the cluster are selected as they arrive.
+  useEffect(() => {
+    if (wanted === null || !cloud) return;
+    setSelected(placesOf(cloud, wanted));
+    if (cloud.loaded === cloud.n && cloud.version === facts?.version) setWanted(null);
+  }, [wanted, cloud, facts?.version]);
 
   return (
     <div class="map-page">
@@ -92,9 +94,9 @@ export function MapView({ readOnly = false }: { readOnly?: boolean }) {
             Answers as lines{nBroken > 0 && <span class="bad">, {count(nBroken)} broken in red</span>}
           </span>
         </label>
-        {list && <Legend clusters={list.clusters} total={list.total} choose={selectCluster} />}
+        {list && <Legend clusters={list.clusters} total={list.total} choose={setWanted} />}
         {!readOnly && (
-          <SelectionPanel rows={Array.from(selected, (place) => cloud!.rows[place]!)} selectCluster={selectCluster} clear={() => setSelected(NONE)} />
+          <SelectionPanel rows={Array.from(selected, (place) => cloud!.rows[place]!)} selectCluster={setWanted} clear={() => select(NONE, false)} />
         )}
       </div>
     </div>

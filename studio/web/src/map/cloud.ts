@@ -55,6 +55,13 @@ async function clustersOf(studio: Studio, facts: MapFacts, start: number, stop: 
   return Int32Array.from(places, (place) => facts.numbers[place] ?? -1);
 }
 
+/** Places of the points of a cluster that have arrived. */
+export function placesOf(cloud: Cloud, cluster: number): Uint32Array {
+  const places: number[] = [];
+  for (let at = 0; at < cloud.loaded; at++) if (cloud.clusters[at] === cluster) places.push(at);
+  return Uint32Array.from(places);
+}
+
 /** Ends of the lines of pairs, and which of them are broken; pairs of points not loaded are left out. */
 export function linesOf(cloud: Cloud, pairs: readonly MapPair[]): { lines: Float32Array; signs: Int8Array; broken: Uint8Array } {
   const places = new Map<number, number>();

@@ -29,15 +29,19 @@ function rgb(cluster: number): readonly [number, number, number] {
   return hsl((cluster * 137.508) % 360, 0.5, 0.42 + 0.2 * ((cluster * 0.754878) % 1));
 }
 
-/** 0xAABBGGRR of a cluster; -1 is no cluster. */
-export function clusterColour(cluster: number, dark: boolean): number {
-  const [red, green, blue] = rgb(cluster);
+/** Red, green and blue of a cluster, brighter where it is dark around; -1 is no cluster. */
+function shown(cluster: number, dark: boolean): readonly [number, number, number] {
   const bright = (part: number): number => (dark ? Math.round(part + (255 - part) * 0.22) : part);
-  return pack(bright(red), bright(green), bright(blue), 235);
+  const [red, green, blue] = rgb(cluster);
+  return [bright(red), bright(green), bright(blue)];
+}
+
+/** 0xAABBGGRR of a cluster. */
+export function clusterColour(cluster: number, dark: boolean): number {
+  return pack(...shown(cluster, dark), 235);
 }
 
 /** The same as a CSS colour, for swatches. */
-export function clusterCss(cluster: number): string {
-  const [red, green, blue] = rgb(cluster);
-  return `rgb(${red}, ${green}, ${blue})`;
+export function clusterCss(cluster: number, dark: boolean): string {
+  return `rgb(${shown(cluster, dark).join(", ")})`;
 }

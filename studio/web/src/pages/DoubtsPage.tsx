@@ -21,7 +21,13 @@ export function DoubtsPage() {
   return (
     <>
       <h1>Doubts</h1>
-      {none && <p class="empty" role="status">Nothing is in doubt: no answer contradicts others, none looks wrong, and the clusters keep all of them.</p>}
+      {none && (
+        <p class="empty" role="status">
+          {doubts.n_answers
+            ? "Nothing is in doubt: no answer contradicts others, none looks wrong, and the clusters keep all of them."
+            : "No two records were said to be the same or different yet. Answers that contradict others, look wrong, or are not kept by the clusters will be listed here."}
+        </p>
+      )}
       {doubts.contradictions.length > 0 && (
         <section aria-label="Contradictions">
           <h2>Contradictions <span class="faint">{count(doubts.n_contradictions)}</span></h2>

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from coterie.tables import Recipe
+from typing import Any
 
-__all__ = ["brief", "kinds_of", "whole"]
+from coterie.exceptions import InvalidParameter
+
+__all__ = ["brief", "read_kinds", "whole"]
 
 _WORDS = ("text", "topics")
 
 
-def kinds_of(recipe: Recipe | None, d: int) -> list[str]:
-    """The kind of the column that each of d features was made of."""
-    if recipe is None:
-        return ["number"] * d
-    return [part.kind for part in recipe.parts for _ in part.feature_names]
+def read_kinds(kinds: Any, width: int, sparse: bool = False) -> list[str]:
+    """What each column was made of: where nobody says it, sparse ones are words, others numbers."""
+    if kinds is None:
+        return ["text" if sparse else "number"] * width
+    kinds = [str(kind) for kind in kinds]
+    if len(kinds) != width:
+        raise InvalidParameter(f"kinds has {len(kinds)} for {width} columns of X: give one each.")
+    return kinds
 
 
 def brief(kind: str, name: str, high: bool) -> str:
