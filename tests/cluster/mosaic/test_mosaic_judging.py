@@ -117,6 +117,16 @@ class TestClearLead:
         assert not clear_lead(trial.pairs, lead, 0.6)
         assert not clear_lead(trial.pairs, np.zeros(50), 0.6)
 
+    def test_a_little_all_in_one_way_is_no_evidence(self):
+        # Of 300 pairs that are foretold alike a third is foretold a hair better by one: Student's
+        # test alone is sure, though the odds are 7 to 5.
+        lead = np.zeros(300)
+        lead[:100] = np.linspace(0.003, 0.004, 100)
+        pairs = np.arange(600).reshape(300, 2)
+        assert lead.sum() < np.log(1.45)
+        assert not clear_lead(pairs, lead, 0.9)
+        assert clear_lead(pairs, 10 * lead, 0.9)
+
     def test_rounding_is_no_evidence(self):
         must = np.arange(14) >= 7
         trial = Trial(np.arange(28).reshape(14, 2), must, must, np.full(14, 0.9))

@@ -33,7 +33,7 @@ __all__ = [
 
 _SHARE_STEPS = 30
 _MUST_LINKS_A_CANNOT_LINK = 4  # beyond, random pairs stand beside cannot-links
-_ROUNDING = 1e-9  # nats: what is left of the difference between equal chances
+_BARE_MENTION = 0.5 * np.log(10.0)  # nats
 _LEAST_SHARPNESS = 1.0 / 1024.0
 
 
@@ -140,14 +140,19 @@ def log_chances(trial: Trial, together: Array) -> NDArray[np.float64]:
 
 
 def clear_lead(pairs: Array, lead: Array, confidence: float) -> bool:
-    """Whether leads (m,) of pairs (m, 2) add up to more than chance makes of them (Student's test).
+    """Whether leads (m,) of pairs (m, 2) add up to more than chance makes of them.
+
+    Two things are asked. Student's test: would other pairs like these say the same? And the odds:
+    leads are log-likelihood ratios, and a sum below half of log 10 is "not worth more than a bare
+    mention" (Jeffreys 1961). Where nearly all pairs are foretold alike, a few that differ a little,
+    all in one way, would else pass for a proof.
 
     Pairs with a row in common are not independent: the variance of the sum is that of sums over
     rows, V = Σ_i (Σ_j d_ij)² - Σ_ij d_ij², with d the leads less their mean. For pairs that share
     no row it is Σ d². Most pairs are foretold alike by any clustering: as many count as
     independent as really differ, (Σ d²)² / Σ d⁴.
     """
-    if not lead.sum() > _ROUNDING:
+    if not lead.sum() > _BARE_MENTION:
         return False
     gaps = lead - lead.mean()
     alone, fourth = float((gaps**2).sum()), float((gaps**4).sum())
