@@ -15,7 +15,7 @@ from coterie.active import (
     RecordQuestions,
     answer_all,
 )
-from coterie.active.strategies.record_checks import follow_ups
+from coterie.active.strategies.record_checks import SURE, follow_ups, sure_pairs
 from coterie.active.strategies.record_worth import weigh
 from coterie.exceptions import InvalidParameter
 from coterie.records import pose_records, solve
@@ -42,6 +42,22 @@ def answer(session, truth, count, wrong=0.0, batch=5):
             i, j = query.rows
             same = (truth[i] == truth[j]) != (rng.random() < wrong)
             session.tell(query, "same" if same else "different", despite_clash=True)
+
+
+def test_checks_of_what_seems_different_begin_with_what_another_view_has_for_the_same(households):
+    problem = pose_records(households[0])
+    solution = solve(problem, Constraints(problem.n))
+    apart_turn = 6  # every fourth check
+    order = sure_pairs(problem, solution, apart_turn, np.random.default_rng(0))
+    asked = solution.pairs[order]
+    assert (solution.log_odds[order] < -SURE).all()
+    assert np.unique(order).size == order.size == (solution.log_odds < -SURE).sum()
+    twins = {tuple(pair) for pair in problem.twins.tolist()}
+    is_twin = np.array([tuple(pair) in twins for pair in asked.tolist()])
+    assert is_twin.any()
+    assert is_twin[: is_twin.sum()].all()
+    joined_turn = sure_pairs(problem, solution, 0, np.random.default_rng(0))
+    assert (solution.log_odds[joined_turn] > SURE).all()
 
 
 def test_own_questions_help_more_than_random_ones(households):

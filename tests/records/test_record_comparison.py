@@ -9,7 +9,7 @@ import pytest
 
 from coterie.exceptions import CoterieWarning, InvalidData, InvalidParameter
 from coterie.records import neighbors, read_fields
-from coterie.records.candidates import find_candidates, pairs_in_groups
+from coterie.records.candidates import find_candidates, most_alike, pairs_in_groups
 from coterie.records.comparison import LEVELS, Comparison
 from coterie.records.neighbors import nearest_texts
 from coterie.records.texts import grams, tidy, weighed
@@ -262,3 +262,25 @@ def test_groups_up_to_a_size_are_all_pairs():
     group = np.array([0, 1, 0, -1, 1, 0, -1, 2, 2, 2, 2])
     found = {tuple(sorted(pair)) for pair in pairs_in_groups(group, 3).tolist()}
     assert found == {(0, 2), (0, 5), (2, 5), (1, 4)}
+
+
+def test_most_alike_are_each_others_nearest_text_and_of_no_group():
+    columns, _ = people(150, seed=2)
+    every = zip(*(f.values for f in read_fields(columns)), strict=True)
+    texts = [" ".join(filter(None, parts)) for parts in every]
+    once = np.unique(texts, return_index=True)[1]  # copies are found otherwise
+    whole = [texts[at] for at in once]
+    fields = read_fields({name: np.asarray(values)[once] for name, values in columns.items()})
+    none = np.full(once.size, -1)
+    nearest = dict(nearest_texts(whole, 1).tolist())
+    wanted = {(i, j) for i, j in nearest.items() if i < j and nearest.get(j) == i}
+    found = most_alike(fields, none)
+    assert {tuple(pair) for pair in found.tolist()} == wanted
+    assert len(wanted) > 30
+    candidates = {tuple(pair) for pair in find_candidates(fields).tolist()}
+    assert wanted <= candidates
+    together = none.copy()
+    together[found[0]] = 7
+    assert found[0].tolist() not in most_alike(fields, together).tolist()
+    vectors = read_fields({"x": np.random.default_rng(0).normal(size=(9, 3))})
+    assert most_alike(vectors, none[:9]).shape == (0, 2)

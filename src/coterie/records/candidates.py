@@ -17,7 +17,14 @@ from coterie.records.neighbors import nearest_texts
 from coterie.records.texts import tidy
 from coterie.words import warn
 
-__all__ = ["find_candidates", "given_pairs", "pairs_in_groups", "places", "unique_pairs"]
+__all__ = [
+    "find_candidates",
+    "given_pairs",
+    "most_alike",
+    "pairs_in_groups",
+    "places",
+    "unique_pairs",
+]
 
 _NEIGHBORS = 10  # of the whole record
 _FIELD_NEIGHBORS = 5  # of a distinctive field
@@ -89,10 +96,7 @@ def _of_texts(
     texts = [field for field in fields if field.kind in _TEXTS]
     if not texts:
         return np.empty((0, 2), dtype=np.int64)
-    whole = [
-        " ".join(filter(None, parts)) for parts in zip(*(f.values for f in texts), strict=True)
-    ]
-    found = [_neighbors(whole, _NEIGHBORS, n_known, groups)]
+    found = [_neighbors(_whole(texts), _NEIGHBORS, n_known, groups)]
     if len(texts) > 1:
         distinctive = sorted(filter(_is_distinctive, texts), key=_distinctness, reverse=True)
         found += [
@@ -100,6 +104,24 @@ def _of_texts(
             for field in distinctive[:_MOST_FIELDS]
         ]
     return np.concatenate(found)
+
+
+def _whole(texts: list[Field]) -> list[str]:
+    """All that is written in each record."""
+    return [" ".join(filter(None, parts)) for parts in zip(*(f.values for f in texts), strict=True)]
+
+
+def most_alike(fields: list[Field], exclusive: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Pairs (t, 2) of records each of which is the other's most alike, by all that is written.
+
+    Many of them are the same wherever anything is, whatever the fields say of them.
+    """
+    texts = [field for field in fields if field.kind in _TEXTS]
+    if not texts:
+        return np.empty((0, 2), dtype=np.int64)
+    ends = np.sort(_neighbors(_whole(texts), 1, None, exclusive), axis=1)
+    pairs, times = np.unique(ends, axis=0, return_counts=True)
+    return np.asarray(pairs[times > 1])
 
 
 def _distinctness(field: Field) -> float:

@@ -18,7 +18,7 @@ from coterie.exceptions import InvalidData, InvalidParameter
 from coterie.extension import check_extension, refuse_broken
 from coterie.parameters import check_parameters
 from coterie.progress import announce_compiling
-from coterie.records.candidates import given_pairs, places, unique_pairs
+from coterie.records.candidates import given_pairs, most_alike, places, unique_pairs
 from coterie.records.comparison import Comparison, compared_names
 from coterie.records.estimates import expected_precision, expected_recall
 from coterie.records.explaining import PairExplanation, explain_levels
@@ -379,7 +379,8 @@ def pose_records(
     """
     read, groups, _ = Dossier(fields, exclusive=exclusive)._read(X, reset=True)
     with one_blas_thread():
-        return pose(read, groups, given_pairs(candidates, columns_of(X), groups.size))
+        problem = pose(read, groups, given_pairs(candidates, columns_of(X), groups.size))
+        return problem._replace(twins=most_alike(read, groups))
 
 
 def _warn_of_large_clusters(labels: Int) -> None:

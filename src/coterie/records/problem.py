@@ -46,6 +46,8 @@ class RecordProblem(NamedTuple):
     rivals : Rivals
     anchors : Answers
         What is known before any answer.
+    twins : (t, 2) int64
+        Candidates that another view has for the same, where somebody will ask: see `most_alike`.
     """
 
     n: int
@@ -56,6 +58,7 @@ class RecordProblem(NamedTuple):
     exclusive: Int
     rivals: Rivals
     anchors: Answers
+    twins: Int = np.empty((0, 2), dtype=np.int64)
 
 
 class Solution(NamedTuple):

@@ -38,7 +38,8 @@ def sure_pairs(
     """Places of pairs the model is sure of, first those nearest to doubt at random.
 
     Joined ones mostly, which are few: apart are a quarter, by the number of answers. Of joined
-    ones that are all nearly certain those most like look-alikes are the nearest.
+    ones that are all nearly certain those most like look-alikes are the nearest. Of those apart
+    the `twins` of the problem come first: where the fields mislead, they are what is missed.
     """
     apart = n_told // 2 % _APART_EVERY == _APART_EVERY - 1
     apart |= not (solution.log_odds > SURE).any()
@@ -49,7 +50,11 @@ def sure_pairs(
         sureness += _CERTAIN * classes.clearness(levels, classes.shares(levels))
     near = sure[np.argsort(sureness, kind="stable")]
     nearest = max(len(near) // _NEAREST, _FEWEST_NEAR)
-    return np.concatenate([rng.permutation(near[:nearest]), near[nearest:]])
+    order = np.concatenate([rng.permutation(near[:nearest]), near[nearest:]])
+    if not apart:
+        return order
+    twins = np.isin(order, places(problem.twins, solution.pairs, problem.n))
+    return np.concatenate([rng.permutation(order[twins]), order[~twins]])
 
 
 def follow_ups(problem: RecordProblem, solution: Solution, given: Constraints, worth: Worth) -> Int:
