@@ -266,11 +266,14 @@ def test_groups_up_to_a_size_are_all_pairs():
 
 def test_most_alike_are_each_others_nearest_text_and_of_no_group():
     columns, _ = people(150, seed=2)
-    every = zip(*(f.values for f in read_fields(columns)), strict=True)
-    texts = [" ".join(filter(None, parts)) for parts in every]
-    once = np.unique(texts, return_index=True)[1]  # copies are found otherwise
-    whole = [texts[at] for at in once]
+
+    def whole_of(fields):
+        return [" ".join(filter(None, p)) for p in zip(*(f.values for f in fields), strict=True)]
+
+    once = np.unique(whole_of(read_fields(columns)), return_index=True)[1]  # copies: otherwise
     fields = read_fields({name: np.asarray(values)[once] for name, values in columns.items()})
+    whole = whole_of(fields)
+    assert len(set(whole)) == len(whole)
     none = np.full(once.size, -1)
     nearest = dict(nearest_texts(whole, 1).tolist())
     wanted = {(i, j) for i, j in nearest.items() if i < j and nearest.get(j) == i}
