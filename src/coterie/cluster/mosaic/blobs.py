@@ -47,7 +47,6 @@ __all__ = [
 _ROWS_A_CENTRE = 20  # of a sample for K-Means: where it starts, not where it ends
 _STEPS, _TOLERANCE = 300, 1e-6  # of K-Means whose centres are moved, as of `PCKMeans`
 _MOST_SHARPNESS = 1024.0  # beyond, a row far from all centres is as sure as one beside a centre
-_ONE_ERROR = 0.84  # confidence of a difference of one standard error
 _FAINT = 1e-30  # the largest weight, below which the others may be 0 in single precision
 
 
@@ -140,15 +139,15 @@ def fit_blobs(
 ) -> MosaicFit:
     """The fit of clusters as they are: free rows by the field, rows in pairs as these say.
 
-    The field is as sharp as foretells the pairs best; or sharper, if that is within a standard
-    error and nobody has said how many pairs are wrong. No more of them can be than it fails to
+    The field is as sharp as foretells the pairs best; or sharper, as far as they might as well be
+    wrong and nobody has said how many are. No more of them can be than it fails to
     foretell, and unless `noise` is given the pairs are heard at this rate: of pairs that contradict
     the clusters nobody knows whether they or the clusters are wrong. A handful cannot tell: they
     are taken for as certain as plain pairs are by default, and make nobody sure of the field.
     """
     evidence, core, k = problem.evidence, problem.evidence.core, blobs.weights.shape[1]
     handful = evidence.n_subjects < 2 * problem.tuning.folds  # none can be held out
-    doubt = 0.0 if problem.noise.origin == "given" else _ONE_ERROR
+    doubt = problem.noise.origin != "given"
     sharpest = FIRST_SHARPNESS if handful else _MOST_SHARPNESS
     told = telling(trial, blobs, coordinates, sharpest, doubt)
     sharpness, most = told.sharpness, shares_of(trial, told.together).most_noise
@@ -192,7 +191,7 @@ def telling(
     blobs: Blobs,
     coordinates: Float32,
     most: float = _MOST_SHARPNESS,
-    doubt: float = 0.0,
+    doubt: bool = False,
 ) -> Telling:
     """How sharp the field must be to foretell the pairs best, `most` or less (and `doubt`)."""
     rows, ends = np.unique(trial.pairs, return_inverse=True)

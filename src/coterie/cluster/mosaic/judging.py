@@ -181,14 +181,15 @@ class Telling(NamedTuple):
 
 
 def telling_sharpness(
-    trial: Trial, values: Array, *, first: float, most: float, doubt: float = 0.0
+    trial: Trial, values: Array, *, first: float, most: float, doubt: bool = False
 ) -> Telling:
     """The sharpness at which softmax(sharpness · values) foretells the pairs best.
 
     Found by steps of a factor of two, up to `most` and down to 1 / 1024.
 
     Pairs that contradict a clustering are as well explained by rows that are hardly sure of their
-    cluster as by pairs that are wrong. With `doubt` it is the latter unless that is clearly worse.
+    cluster as by pairs that are wrong. With `doubt` it is some of both: sharper readings count by
+    how probable they make the pairs, and the one in the middle, by steps, is taken.
 
     Parameters
     ----------
@@ -197,8 +198,8 @@ def telling_sharpness(
         Of every row.
     first : float
         Where to begin.
-    doubt : float
-        Confidence, that a sharper reading foretells worse, up to which it is preferred.
+    doubt : bool
+        Whether pairs may be wrong rather than rows unsure.
     """
     rows, ends = np.unique(trial.pairs, return_inverse=True)
     ends, values = ends.reshape(-1, 2), values[rows]
@@ -215,10 +216,8 @@ def telling_sharpness(
             if other.score <= best.score:
                 break
             best = other
-    sharper = best
-    while doubt and sharper.sharpness * 2.0 <= most:
-        other = read(sharper.sharpness * 2.0)
-        if clear_lead(ends, best.chances - other.chances, doubt):
-            break
-        sharper = other
-    return sharper
+    levels = [best]
+    while doubt and levels[-1].sharpness * 2.0 <= most:
+        levels.append(read(levels[-1].sharpness * 2.0))
+    weights = np.exp([level.score - best.score for level in levels])
+    return levels[round(float(np.average(np.arange(len(levels)), weights=weights)))]
