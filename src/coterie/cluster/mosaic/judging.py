@@ -33,7 +33,7 @@ __all__ = [
 
 _SHARE_STEPS = 30
 _MUST_LINKS_A_CANNOT_LINK = 4  # beyond, random pairs stand beside cannot-links
-_BARE_MENTION = 0.5 * np.log(10.0)  # nats
+_BARE_MENTION = 0.5 * np.log(10.0)  # nats: see `clear_lead`
 _LEAST_SHARPNESS = 1.0 / 1024.0
 
 
@@ -168,16 +168,11 @@ def clear_lead(pairs: Array, lead: Array, confidence: float) -> bool:
 
 
 class Telling(NamedTuple):
-    """How sharply to read values, how probably pairs (m,) are together then, and log P(kind)."""
+    """How sharply to read values, how probably pairs (m,) are together then, and log P(pairs)."""
 
     sharpness: float
     together: Array
-    chances: Array
-
-    @property
-    def score(self) -> float:
-        """log P of the kinds of all pairs."""
-        return float(self.chances.sum())
+    score: float
 
 
 def telling_sharpness(
@@ -207,7 +202,7 @@ def telling_sharpness(
     def read(sharpness: float) -> Telling:
         chance = shares(values, sharpness)
         together = np.einsum("ij,ij->i", chance[ends[:, 0]], chance[ends[:, 1]])
-        return Telling(sharpness, together, log_chances(trial, together))
+        return Telling(sharpness, together, float(log_chances(trial, together).sum()))
 
     best = read(first)
     for factor in (2.0, 0.5):
